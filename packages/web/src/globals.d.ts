@@ -1,2 +1,2 @@
-/** True in the build that benchmarks look at. */
+/** True in benchmark builds. */
 declare const __COUNT_RENDERS__: boolean;

@@ -7,7 +7,7 @@ import { applyTheme } from './hooks/useTheme.ts';
 
 applyTheme();
 restoreHash();
-// Asked for while the first page is being built.
+// Prefetch: the request runs while the first page renders.
 queryClient.query(userQuery).catch(() => undefined);
 
 const root = document.getElementById('root');

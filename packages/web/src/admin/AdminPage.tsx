@@ -23,7 +23,7 @@ const panels: Readonly<Record<AdminSection, () => React.ReactNode>> = {
   config: ConfigPanel,
 };
 
-/** What administrators look after. Who stops being one while it is open sees that it is not for them any more. */
+/** Administration page. Shows a notice instead if the user is not, or no longer, an administrator. */
 export function AdminPage({ page }: { readonly page: string | undefined }) {
   const { admin } = strings;
   const user = useUser();
@@ -54,7 +54,7 @@ export function AdminPage({ page }: { readonly page: string | undefined }) {
   );
 }
 
-/** The pages of the administration, each with an address of its own. */
+/** Tabs of the administration. Hides operator sections from other administrators. */
 export function AdminNav({ here }: { readonly here: AdminSection }) {
   const { admin } = strings;
   const isOperator = useUser()?.isOperator ?? false;

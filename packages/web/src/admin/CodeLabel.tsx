@@ -1,13 +1,13 @@
 import { explainErrorCode } from '../api/explain.ts';
 import styles from './CodeLabel.module.css';
 
-/** A code in words, with the code itself for who wants to look it up. What no word is known for stands as it is. */
+/** Code with its description, or only the code if no description is known. */
 export function CodeLabel({
   code,
   labels = {},
 }: {
   readonly code: string;
-  /** Of codes that are no errors of ours. */
+  /** Descriptions of codes that are not error codes of Behalf. */
   readonly labels?: Readonly<Record<string, string>>;
 }) {
   const label = Object.hasOwn(labels, code) ? labels[code] : explainErrorCode(code)?.title;

@@ -5,11 +5,10 @@ interface Metric {
   readonly name: string;
   readonly value: string;
   readonly note?: string;
-  /** Something to look at. The number says so as well. */
+  /** Highlights the value. The color is not the only sign: the value shows the problem too. */
   readonly isProblem?: boolean;
 }
 
-/** Numbers side by side, each with its name. */
 export function Metrics({ figures }: { readonly figures: readonly Metric[] }) {
   return (
     <dl className={styles['figures']}>

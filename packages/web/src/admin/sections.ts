@@ -1,11 +1,11 @@
-/** The pages of the administration in the order of their tabs; the first one stands at /admin itself. */
+/** Sections in the order of their tabs. The first one is at /admin. */
 export const sections = ['overview', 'roles', 'users', 'audit', 'connections', 'config'] as const;
 export type AdminSection = (typeof sections)[number];
 
-/** Of what concerns the gateway as a whole. */
+/** Sections for operators only, because they concern all tenants. */
 export const operatorSections: ReadonlySet<AdminSection> = new Set(['config']);
 
-/** The page that an address names; undefined for one that there is not. */
+/** Returns the section of a path segment, or undefined for an unknown segment. */
 export function findSection(name: string | undefined): AdminSection | undefined {
   return name === undefined ? 'overview' : sections.find((section) => section === name);
 }

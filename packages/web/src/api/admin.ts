@@ -21,7 +21,7 @@ export type AuditEntry = AuditView['events'][number];
 
 const STATS_REFRESH_MS = 15_000;
 const CONNECTIONS_REFRESH_MS = 5_000;
-/** Events and users that one page of a list brings. */
+/** Entries per page of the user list and of the audit log. */
 const PAGE_SIZE = 100;
 
 export const statsQuery = (range: StatsRange) =>
@@ -34,7 +34,7 @@ export const statsQuery = (range: StatsRange) =>
 export const connectionsQuery = queryOptions({
   queryKey: ['admin', 'connections'],
   queryFn: ({ signal }) => requestJson<LiveConnectionsView>('/api/admin/connections', { signal }),
-  // A window that nobody sees asks for nothing.
+  // TanStack Query pauses the interval while the window is hidden.
   refetchInterval: CONNECTIONS_REFRESH_MS,
 });
 
@@ -59,7 +59,7 @@ export function createRole(role: RoleRequest): Promise<AdminRoleView> {
   return requestJson('/api/admin/roles', { method: 'POST', body: role });
 }
 
-/** Made only if the role is still as it was when the change was decided on. */
+/** Changes a role. The gateway rejects the change if the role is no longer at `version`. */
 export function changeRole(
   { name, version }: Pick<AdminRoleView, 'name' | 'version'>,
   change: RoleChangeRequest,
@@ -115,7 +115,7 @@ export async function endUserSessions(id: string): Promise<number> {
   return ended;
 }
 
-/** `filters` is a query string; its names are those of the address as well. */
+/** `filters` is a query string. Its parameter names are the same as in the page address. */
 export const auditQuery = (filters: string) =>
   infiniteQueryOptions({
     queryKey: ['admin', 'audit', filters],
@@ -127,7 +127,7 @@ export const auditQuery = (filters: string) =>
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next ?? null,
-    // What is recorded does not change, and reading ten pages anew is work: who wants the newest asks for them.
+    // Recorded events do not change, and reloading many pages is expensive. The user refreshes explicitly.
     staleTime: Infinity,
     gcTime: 0,
   });
@@ -140,7 +140,7 @@ export function verifyAudit(): Promise<AuditVerifyView> {
   return requestJson('/api/admin/audit/verify');
 }
 
-/** Titles of servers by their IDs, for data that holds IDs only. A server without a title is not in the map. */
+/** Returns server titles by server ID. A server without a title is not in the map. */
 export function useServerTitles(): ReadonlyMap<string, string> {
   return useQuery({ ...connectionsQuery, refetchInterval: false, select: titlesById }).data ?? noTitles;
 }

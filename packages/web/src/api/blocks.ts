@@ -12,7 +12,7 @@ import { ApiError, encodeSegment, requestJson, sendRequest } from './request.ts'
 import { readCallStream, type CallListener } from './tools.ts';
 
 const REFRESH_MS = 15_000;
-/** In one answer, and of all: beyond that nobody reads a list. */
+/** Blocks per page of the list request, and the maximum number of pages that the client loads. */
 const PAGE_SIZE = 200;
 const MAX_PAGES = 10;
 
@@ -20,7 +20,7 @@ const BLOCKS_KEY = 'blocks';
 const BLOCKS_PATH = '/api/mcp/blocks';
 const blockPath = (id: string) => `${BLOCKS_PATH}/${encodeSegment(id)}`;
 
-/** Those of the caller and those shared with them. */
+/** Blocks of the caller and blocks shared with the caller. */
 export const blocksQuery = queryOptions({
   queryKey: [BLOCKS_KEY, 'list'],
   queryFn: ({ signal }) => listBlocks(signal),
@@ -50,12 +50,12 @@ export const blockQuery = (id: string) =>
     refetchInterval: REFRESH_MS,
   });
 
-/** As many as the gateway answers for at once. */
+/** Maximum number of IDs that the gateway accepts in one check request. */
 export const MAX_CHECKED_BLOCKS = 50;
 
 /**
- * Whether blocks would run for the caller now, and what they wait for. Under the key of servers: what a server, or a sign-in
- * at one, has become changes the answer.
+ * Checks whether the caller can run the blocks now and what is missing. The key is below `servers`
+ * because a changed server or a new sign-in at a server changes the result.
  */
 export const blockCheckQuery = (ids: readonly string[], credentials: Readonly<Record<string, string>> = {}) =>
   queryOptions({
@@ -81,7 +81,10 @@ export async function invalidateBlocks(queryClient: QueryClient): Promise<void> 
   ]);
 }
 
-/** One is gone. Nothing is asked before the list is looked at: the page that is being left would ask for what is gone. */
+/**
+ * Removes a deleted block from the cached list. Queries are invalidated without a refetch: the page
+ * of the block is still mounted and would request the deleted block.
+ */
 export function removeCachedBlock(queryClient: QueryClient, id: string): void {
   queryClient.setQueryData(blocksQuery.queryKey, (cached) => cached?.filter((block) => block.id !== id));
   void queryClient.invalidateQueries({ queryKey: [BLOCKS_KEY], refetchType: 'none' });
@@ -91,7 +94,7 @@ export function createBlock(block: BlockRequest): Promise<BlockView> {
   return requestJson(BLOCKS_PATH, { method: 'POST', body: block });
 }
 
-/** Only if it is still the version that was read. */
+/** Changes a block. The gateway rejects the change if the block is no longer at `version`. */
 export function changeBlock(id: string, change: BlockChange, version: number): Promise<BlockView> {
   return requestJson(blockPath(id), {
     method: 'PATCH',
@@ -104,17 +107,17 @@ export async function deleteBlock(id: string): Promise<void> {
   await sendRequest(blockPath(id), { method: 'DELETE' });
 }
 
-/** A block as somebody runs it. */
+/** Parameters of a block run. */
 export interface BlockRunInput {
   readonly id: string;
-  /** The one whose inputs they have seen; another is not run. */
+  /** Version that the user saw. The gateway does not run any other version. */
   readonly version: number;
   readonly inputs: Readonly<Record<string, unknown>>;
-  /** The label of their own credential; undefined: whichever the gateway takes, or none. */
+  /** Label of the user's credential. If undefined, the gateway selects a credential or runs without one. */
   readonly credential: string | undefined;
 }
 
-/** Runs it and listens until there is an answer. Ending the connection cancels it. */
+/** Runs a block and returns its result. Aborting the request cancels the run. */
 export async function runBlock(
   { id, version, inputs, credential }: BlockRunInput,
   listener: CallListener,

@@ -38,7 +38,7 @@ export function conversationQuery(conversationId: string) {
     queryKey: ['chat', 'conversation', conversationId],
     queryFn: ({ signal }) =>
       requestJson<ConversationView>(`/api/chat/${encodeSegment(conversationId)}`, { signal }),
-    // Somebody else's window, or another replica, is writing: there is no stream of it for this page.
+    // Another window or another replica is writing the answer. This page has no stream of it and polls.
     refetchInterval: ({ state }) =>
       state.data?.isRunning && !state.error ? REMOTE_ANSWER_POLL_INTERVAL_MS : false,
   });
@@ -49,7 +49,7 @@ export interface ChatStream {
   readonly events: AsyncIterable<ChatEvent>;
 }
 
-/** Says something, and listens to what comes back. */
+/** Sends a message and opens the event stream of the answer. */
 export async function startAnswer(body: ChatRequest, signal: AbortSignal): Promise<ChatStream> {
   const headers = { Accept: 'text/event-stream' };
   const response = await sendRequest('/api/chat', { method: 'POST', body, headers, signal });
@@ -60,7 +60,7 @@ export async function startAnswer(body: ChatRequest, signal: AbortSignal): Promi
   return { conversationId, events: streamChatEvents(response) };
 }
 
-/** A connection that ends before the last event is one that broke. */
+/** Yields the events of an answer. Throws OFFLINE if the stream ends before the `done` event. */
 async function* streamChatEvents(response: Response): AsyncGenerator<ChatEvent> {
   try {
     for await (const streamEvent of readEvents(response)) {
@@ -69,7 +69,7 @@ async function* streamChatEvents(response: Response): AsyncGenerator<ChatEvent> 
       if (event?.event === 'done') return;
     }
   } catch {
-    // How it broke is told by the browser in words of its own; what to do is the same.
+    // The browser's error is not shown: every broken connection is handled in the same way.
   }
   throw new ApiError({ code: 'OFFLINE', status: 0, title: '', detail: '' });
 }
@@ -89,7 +89,7 @@ export function decideApproval(
   });
 }
 
-/** Says of a call that waits for a sign-in that it is there, or that the answer shall go on without. */
+/** Reports whether the user signed in for a waiting call. If not, the answer continues without the call. */
 export function reportConnected(
   conversationId: string,
   callId: string,
@@ -111,7 +111,7 @@ export function deleteConversation(conversationId: string): Promise<unknown> {
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What each event must have so that nothing fails that reads it. The gateway is trusted for the rest. */
+/** Checks the fields that the page reads without further checks. Other fields are trusted. */
 const validators: Readonly<Record<ChatEventName, (data: JsonObject) => boolean>> = {
   text: ({ text }) => typeof text === 'string',
   tool_call: ({ call }) => isCall(call),
@@ -124,7 +124,7 @@ const validators: Readonly<Record<ChatEventName, (data: JsonObject) => boolean>>
     hasStrings(conversation, 'id', 'title') && isObject(message) && Array.isArray(message['parts']),
 };
 
-/** An event of a chat; undefined for one that a later gateway may send and this page does not know. */
+/** Parses a chat event. Returns undefined for invalid data and for unknown events of a newer gateway. */
 export function readChatEvent({ event, data }: StreamEvent): ChatEvent | undefined {
   if (!Object.hasOwn(validators, event)) return undefined;
   let parsed: unknown;

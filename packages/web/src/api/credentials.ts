@@ -11,14 +11,14 @@ import { queryOptions } from '@tanstack/react-query';
 import { ApiError, encodeSegment, requestJson, sendRequest } from './request.ts';
 import { serverKey } from './servers.ts';
 
-/** A token may be renewed, or refused, while somebody looks at it. */
+/** The state of a token can change while the page shows it. */
 const REFRESH_MS = 15_000;
 
 const credentialsPath = (server: string) => `/api/mcp/${encodeSegment(server)}/credentials`;
 const credentialPath = (server: string, label: string) =>
   `${credentialsPath(server)}/${encodeSegment(label)}`;
 
-/** What the user has at a server, in the order of the gateway. No part of a token is among it. */
+/** Credentials of the user at a server, in the order of the gateway. No response contains a token. */
 export const credentialsQuery = (server: string) =>
   queryOptions({
     queryKey: [...serverKey(server), 'credentials'],
@@ -35,14 +35,14 @@ export function deleteCredential(server: string, label: string): Promise<Disconn
   return requestJson(credentialPath(server, label), { method: 'DELETE' });
 }
 
-/** A token from elsewhere. It goes in, and is never shown again. */
+/** Imports a token. No response ever returns it. */
 export async function importToken(server: string, body: ImportCredentialRequest): Promise<void> {
   await sendRequest(`/api/mcp/${encodeSegment(server)}/credential`, { method: 'PUT', body });
 }
 
 /**
- * Begins a sign-in at a server. One that is under way already, of this or another window, is joined; not one for another
- * credential than was asked for.
+ * Starts a sign-in at a server. If a sign-in is already pending in any window, it is joined, unless
+ * it is for another credential than the requested one.
  */
 export async function startFlow(server: string, body: StartFlowRequest): Promise<FlowView> {
   try {
@@ -56,7 +56,10 @@ export async function startFlow(server: string, body: StartFlowRequest): Promise
   }
 }
 
-/** Whoever goes on with it here need not say once more that it is they. Without that they are asked, and nothing is lost. */
+/**
+ * Binds the pending sign-in to this browser with a cookie. Without the cookie the user has to
+ * confirm the sign-in, so an API error is ignored.
+ */
 async function bindFlow(server: string): Promise<void> {
   try {
     await sendRequest(`/api/mcp/${encodeSegment(server)}/oauth/bind`, { method: 'POST', body: {} });
@@ -65,7 +68,7 @@ async function bindFlow(server: string): Promise<void> {
   }
 }
 
-/** What stands beside the words of the refusal. */
+/** Reads the pending sign-in from the problem document. */
 function readPendingFlow({ flowId, connectUrl, expiresAt, label }: Partial<Problem> = {}):
   FlowView | undefined {
   if (flowId === undefined || connectUrl === undefined) return undefined;
@@ -73,12 +76,12 @@ function readPendingFlow({ flowId, connectUrl, expiresAt, label }: Partial<Probl
   return { flowId, connectUrl, expiresAt, label };
 }
 
-/** How a sign-in stands. The gateway takes so many milliseconds to answer, unless it is over before. */
+/** Reads the status of a sign-in. The gateway answers when the sign-in ends, after `waitMs` at the latest. */
 export function flowStatus(flowId: string, waitMs: number, signal: AbortSignal): Promise<FlowStatusView> {
   return requestJson(`/api/mcp/oauth/status/${encodeSegment(flowId)}?wait=${waitMs}`, { signal });
 }
 
-/** Whatever is under way at this server. Nothing where nothing is. */
+/** Cancels the pending sign-in at this server, if there is one. */
 export async function cancelFlow(server: string): Promise<void> {
   await sendRequest(`/api/mcp/oauth/cancel/${encodeSegment(server)}`, { method: 'POST', body: {} });
 }

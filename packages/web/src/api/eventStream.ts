@@ -1,17 +1,17 @@
-/** One event of a stream, with its data unread. */
+/** Server-sent event with unparsed data. */
 export interface StreamEvent {
   readonly event: string;
   readonly data: string;
 }
 
 /**
- * Cuts server-sent events out of pieces of text, wherever the network cut them. An event may be large and come in
- * hundreds of pieces: each is looked at once.
+ * Creates a parser of server-sent events that accepts arbitrary chunks. An event may arrive in
+ * hundreds of chunks, so each chunk is searched only once.
  */
 export function createEventParser(): (chunk: string) => StreamEvent[] {
-  /** Of an event whose end has not come. */
+  /** Chunks of the incomplete event. */
   let pending: string[] = [];
-  /** What the end of an event may begin with. */
+  /** Last 3 characters: a delimiter can be split between chunks. */
   let tail = '';
   return (chunk) => {
     pending.push(chunk);
@@ -33,11 +33,11 @@ function parseBlock(block: string): StreamEvent | undefined {
     if (line.startsWith('event:')) event = line.slice(6).trim();
     else if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
   }
-  // A comment keeps the connection alive and says nothing.
+  // A comment line only keeps the connection alive.
   return data.length === 0 ? undefined : { event, data: data.join('\n') };
 }
 
-/** The events of an answer, one after the other, until it ends. */
+/** Yields the events of a response until it ends. */
 export async function* readEvents(response: Response): AsyncGenerator<StreamEvent> {
   const reader = response.body?.getReader();
   if (!reader) return;
@@ -50,7 +50,7 @@ export async function* readEvents(response: Response): AsyncGenerator<StreamEven
       yield* parse(decoder.decode(value, { stream: true }));
     }
   } finally {
-    // Whoever stops reading, also because of what was read, ends the connection.
+    // Closes the connection also if the consumer stops early or throws.
     await reader.cancel().catch(() => undefined);
     reader.releaseLock();
   }

@@ -3,7 +3,7 @@ import { errorKinds } from '@behalf/contracts/plain';
 import { strings } from '../strings/strings.ts';
 import { ApiError } from './request.ts';
 
-/** An error in words for the person in front of it. */
+/** Text of an error for the user. */
 interface ErrorText {
   readonly title: string;
   readonly text: string;
@@ -25,12 +25,12 @@ export function explainError(error: unknown): ErrorText {
   return { title, text: hints.filter(Boolean).join(' ') || actionText(code) };
 }
 
-/** Without words of its own about an occurrence, the gateway says the title once more and then what to do. */
+/** Removes a leading title. Without a specific detail, the gateway repeats the title and adds the advice. */
 export function withoutTitle(detail: string, title: string): string {
   return detail.startsWith(title) ? detail.slice(title.length).replace(/^[.:]?\s*/, '') : detail;
 }
 
-/** What a code means and what to do about it, where only the code is known. */
+/** Returns the generic text and advice for an error code, or undefined for an unknown code. */
 export function explainErrorCode(code: string): ErrorText | undefined {
   if (!(code in errorKinds)) return undefined;
   const { title, action } = errorKinds[code as keyof typeof errorKinds];
@@ -41,20 +41,20 @@ function actionText(code: string): string {
   return explainErrorCode(code)?.text ?? '';
 }
 
-/** What the gateway said about one field of what was sent; undefined when it said nothing. */
+/** Returns the gateway's message for one field of the request, or undefined if there is none. */
 export function fieldErrorText(error: unknown, path: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined;
   const diagnostic = error.errors.find((candidate) => candidate.path === path);
   return diagnostic && diagnosticText({ message: diagnostic.message });
 }
 
-/** Whether all that was said belongs to these fields: it stands there then, and need not be said again. */
+/** Checks whether all errors belong to these fields. If so, only the fields show them. */
 export function hasOnlyFieldErrors(error: unknown, paths: readonly string[]): boolean {
   if (!(error instanceof ApiError) || error.errors.length === 0) return false;
   return error.errors.every(({ path }) => paths.includes(path));
 }
 
-/** A diagnostic as sentences. The gateway writes messages and suggestions as clauses that continue a path. */
+/** Formats a diagnostic as sentences. Messages and suggestions are clauses that continue a path. */
 export function diagnosticText({ message, suggestion }: Pick<Diagnostic, 'message' | 'suggestion'>): string {
   const clauses = suggestion === undefined ? [message] : [message, suggestion];
   return clauses.map(toSentence).join(' ');

@@ -8,7 +8,10 @@ interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One request to the gateway. The session travels as a cookie; the header says that a script of ours asks. */
+/**
+ * Sends a request to the gateway. The session is a cookie. The CSRF header proves that a script of
+ * this origin sends the request.
+ */
 export async function sendRequest(path: string, options: RequestOptions = {}): Promise<Response> {
   const { method = 'GET', body, headers, signal } = options;
   let response: Response;
@@ -33,7 +36,7 @@ export async function sendRequest(path: string, options: RequestOptions = {}): P
   return response;
 }
 
-/** The same where an answer in JSON is expected. */
+/** Sends a request and parses the JSON response. */
 export async function requestJson<T>(path: string, options?: RequestOptions): Promise<T> {
   const response = await sendRequest(path, options);
   if (response.status === 204) return undefined as T;
@@ -44,22 +47,21 @@ export async function requestJson<T>(path: string, options?: RequestOptions): Pr
   }
 }
 
-/** A name inside a path. */
 export const encodeSegment = encodeURIComponent;
 
-/** What the browser itself knows: nothing came back. */
+/** OFFLINE: no response. UNREADABLE: the response is not the expected JSON. */
 type ClientErrorCode = 'OFFLINE' | 'UNREADABLE';
 
-/** A request that did not succeed, in words that can be shown. */
+/** Failed request with a text for the user. */
 export class ApiError extends Error {
   readonly code: ErrorCode | ClientErrorCode;
   readonly status: number;
   readonly title: string;
   readonly detail: string;
-  /** What is wrong, field by field. */
+  /** Errors by field. */
   readonly errors: readonly Diagnostic[];
   readonly problem: Problem | undefined;
-  /** When it is worth asking again, where the server said so. */
+  /** Delay from the Retry-After header in milliseconds, if present. */
   readonly retryAfterMs: number | undefined;
 
   constructor(fields: {
@@ -92,7 +94,7 @@ export class ApiError extends Error {
         return new ApiError({ code, status, title, detail, problem, ...retry });
       }
     } catch {
-      // A proxy on the way answers with pages of its own.
+      // A proxy in between can answer with its own HTML page.
     }
     return new ApiError({ code: 'UNREADABLE', status, title: '', detail: '', ...retry });
   }

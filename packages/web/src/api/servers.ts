@@ -18,11 +18,11 @@ import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect } from 'react';
 import { ApiError, encodeSegment, requestJson, sendRequest } from './request.ts';
 
-/** How soon a change of a connection shows, and one of a definition or of who may see it. */
+/** Refresh intervals of connection states and of server definitions and permissions. */
 const STATUS_REFRESH_MS = 5_000;
 const SERVERS_REFRESH_MS = 15_000;
 
-/** Everything below is about servers, and is read anew together. */
+/** Common key prefix: all server queries are invalidated together. */
 const SERVERS_KEY = 'servers';
 export const serverKey = (name: string) => [SERVERS_KEY, 'one', name] as const;
 const serverPath = (name: string) => `/api/mcp/servers/${encodeSegment(name)}`;
@@ -40,7 +40,7 @@ export const statusesQuery = queryOptions({
   refetchInterval: STATUS_REFRESH_MS,
 });
 
-/** Asking for it connects what is not connected, so nobody asks again and again. */
+/** No refetch interval: this request connects servers that are not connected. */
 export const allToolsQuery = queryOptions({
   queryKey: [SERVERS_KEY, 'tools'],
   queryFn: async ({ signal }) => (await requestJson<ToolsView>('/api/mcp/tools', { signal })).servers,
@@ -54,7 +54,7 @@ export const serverQuery = (name: string) =>
     refetchInterval: SERVERS_REFRESH_MS,
   });
 
-/** Whether a link to the page of a server was made for who is signed in. An answer does not change. */
+/** Checks whether a link to a server page was created for the signed-in user. The result does not change. */
 export const connectLinkQuery = (name: string, reference: string) =>
   queryOptions({
     queryKey: ['asked', name, reference],
@@ -68,7 +68,7 @@ export const connectLinkQuery = (name: string, reference: string) =>
     staleTime: Infinity,
   });
 
-/** Null: the caller looks after the server, and may not use it. */
+/** Null if the caller may manage the server but not use it. */
 export const statusQuery = (name: string) =>
   queryOptions({
     queryKey: [...serverKey(name), 'status'],
@@ -76,7 +76,7 @@ export const statusQuery = (name: string) =>
     refetchInterval: STATUS_REFRESH_MS,
   });
 
-/** The same. */
+/** Null if the caller may manage the server but not use it. */
 export const serverToolsQuery = (name: string) =>
   queryOptions({
     queryKey: [...serverKey(name), 'tools'],
@@ -108,22 +108,24 @@ async function nullIfNotFound<T>(pending: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Not there, or not for the caller: the gateway does not tell the two apart. */
+/** Missing or forbidden: the gateway returns the same error for both. */
 export function isServerNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'MCP_SERVER_NOT_FOUND';
 }
 
-/** Whoever may not use servers any more is not shown what they saw before. */
+/** Cached server data must not be shown to a user who lost the permission. */
 export function isForbidden(error: unknown): boolean {
   return error instanceof ApiError && error.status === 403;
 }
 
-/** What any of it says may be different now. */
 export function invalidateServers(queryClient: QueryClient): Promise<void> {
   return queryClient.invalidateQueries({ queryKey: [SERVERS_KEY] });
 }
 
-/** One is gone. Nothing is asked before the list is looked at: the page that is being left would ask for what is gone. */
+/**
+ * Removes a deleted server from the cached list. Queries are invalidated without a refetch: the
+ * page of the server is still mounted and would request the deleted server.
+ */
 export function removeCachedServer(queryClient: QueryClient, name: string): void {
   queryClient.setQueryData(
     serversQuery.queryKey,
@@ -136,16 +138,16 @@ export function reinitializeServer(name: string): Promise<ReinitializeView> {
   return requestJson(`/api/mcp/${encodeSegment(name)}/reinitialize`, { method: 'POST', body: {} });
 }
 
-/** A definition as it is sent: `********` stands for a secret that is stored. */
+/** Server definition as sent to the gateway. `********` represents a stored secret. */
 export type ServerConfig = Readonly<Record<string, unknown>>;
 
-/** `draft`: of a server that was looked at before; the sign-in there goes along. */
+/** Creates a server. `draft` is the ID of an inspected draft, whose sign-in the new server takes over. */
 export function createServer(config: ServerConfig, draft?: string): Promise<CreatedServerView> {
   const body = { config, ...(draft !== undefined && { draft }) };
   return requestJson('/api/mcp/servers', { method: 'POST', body });
 }
 
-/** The whole definition anew, and only if it is still the one that was read. */
+/** Replaces the whole definition. The gateway rejects the change if the server is no longer at `version`. */
 export function updateServer(
   name: string,
   config: ServerConfig,
@@ -155,7 +157,7 @@ export function updateServer(
   return requestJson(serverPath(name), { method: 'PATCH', body: { config }, headers });
 }
 
-/** Everything that saving would ask about; nothing is stored. Without a name: of a new server. */
+/** Runs all checks of a save without saving. If `serverName` is undefined, the definition is a new server. */
 export function checkServer(config: ServerConfig, serverName: string | undefined): Promise<ServerCheckView> {
   const body = { config, ...(serverName !== undefined && { serverName }) };
   return requestJson('/api/mcp/servers/check', { method: 'POST', body });
@@ -174,7 +176,7 @@ export async function setValues(name: string, auth: Readonly<Record<string, stri
   });
 }
 
-/** Those that are named; all of them when none is. */
+/** Deletes the named values, or all values if `variables` is empty. */
 export async function deleteValues(name: string, variables: readonly string[]): Promise<void> {
   const auth = Object.fromEntries(variables.map((variable) => [variable, '']));
   await sendRequest('/api/user/plugins', {
@@ -183,7 +185,7 @@ export async function deleteValues(name: string, variables: readonly string[]): 
   });
 }
 
-/** Returns the title of a server by its ID, or the ID where no title is known. */
+/** Returns a function that maps a server ID to its title, or to the ID if no title is known. */
 export function useServerTitleLookup(): (server: string) => string {
   const { data } = useQuery({ ...serversQuery, refetchInterval: false });
   return useCallback(
@@ -192,14 +194,14 @@ export function useServerTitleLookup(): (server: string) => string {
   );
 }
 
-/** Listing tools connects a server: how it stands is asked for once they have arrived, and not with the next round. */
+/** Refetches the connection status when a tool list arrives, because listing tools connects the server. */
 export function useStatusRefetch(listedAt: number, refetchStatus: () => Promise<unknown>): void {
   useEffect(() => {
     if (listedAt > 0) void refetchStatus();
   }, [listedAt, refetchStatus]);
 }
 
-/** What a server is asked with that nobody saved. A key goes along once, and is kept nowhere. */
+/** Credential for the discovery of an unsaved server. The gateway uses a key once and does not store it. */
 export type DiscoveryAuth =
   | { readonly type: 'none' }
   | { readonly type: 'draft'; readonly draftId: string }
@@ -215,7 +217,7 @@ export interface DiscoveryEndpoint {
   readonly type: 'streamable-http' | 'sse' | 'websocket';
 }
 
-/** The tools of a server before it is saved, or what has to be done to see them. Nothing is stored. */
+/** Lists the tools of an unsaved server, or returns the step that is required first. Nothing is stored. */
 export function discoverTools(
   { url, type }: DiscoveryEndpoint,
   auth: DiscoveryAuth,
@@ -224,7 +226,7 @@ export function discoverTools(
   return requestJson('/api/mcp/discover-tools', { method: 'POST', body: { url, type, auth, returnTo } });
 }
 
-/** Has the gateway go through a call of the user step by step. Nothing is begun by it, and nothing kept. */
+/** Runs the gateway's step-by-step diagnosis of a call of this user. It has no side effects. */
 export function diagnoseServer(server: string): Promise<DiagnosisView> {
   return requestJson(`/api/mcp/${encodeSegment(server)}/diagnose`, { method: 'POST', body: {} });
 }

@@ -11,7 +11,7 @@ import { queryOptions, type QueryClient } from '@tanstack/react-query';
 import { ApiError, encodeSegment, requestJson, sendRequest } from './request.ts';
 
 const REFRESH_MS = 15_000;
-/** How soon a step that ended shows. */
+/** Refresh interval of a running set. */
 const RUN_REFRESH_MS = 1_000;
 
 const SETS_KEY = 'sets';
@@ -32,7 +32,7 @@ export const setQuery = (id: string) =>
     refetchInterval: REFRESH_MS,
   });
 
-/** Under the key of servers: a sign-in at one changes the answer. */
+/** The key is below `servers` because a new sign-in at a server changes the result. */
 export const setCheckQuery = (id: string) =>
   queryOptions({
     queryKey: ['servers', SETS_KEY, 'check', id],
@@ -48,7 +48,7 @@ export const runsQuery = (id: string) =>
     refetchInterval: REFRESH_MS,
   });
 
-/** A run goes on at the gateway whoever looks: how it stands is asked for, and a page that is opened anew finds it. */
+/** Polls a run. It continues at the gateway without this page, which finds it again after a reload. */
 export const runQuery = (id: string) =>
   queryOptions({
     queryKey: [SETS_KEY, 'run', id],
@@ -71,7 +71,7 @@ export function createSet(set: SetRequest): Promise<SetView> {
   return requestJson(SETS_PATH, { method: 'POST', body: set });
 }
 
-/** Only if it is still the version that was read. */
+/** Changes a set. The gateway rejects the change if the set is no longer at `version`. */
 export function changeSet(id: string, change: SetChange, version: number): Promise<SetView> {
   return requestJson(setPath(id), { method: 'PATCH', body: change, headers: { 'If-Match': `"${version}"` } });
 }
@@ -80,10 +80,10 @@ export async function deleteSet(id: string): Promise<void> {
   await sendRequest(setPath(id), { method: 'DELETE' });
 }
 
-/** A set as somebody runs it: the versions are those they have seen, and others are not run. */
+/** Parameters of a set run. The gateway does not run any other versions than the ones that the user saw. */
 export interface SetRunInput {
   readonly version: number;
-  /** By the key of the step, as are the versions of the blocks. */
+  /** Inputs by step key. The versions in `blocks` use the same keys. */
   readonly inputs: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly blocks: Readonly<Record<string, number>>;
 }

@@ -2,7 +2,7 @@ import type { PrincipalSearchView, SharingView, ShareRequest } from '@behalf/con
 import { queryOptions } from '@tanstack/react-query';
 import { requestJson, encodeSegment } from './request.ts';
 
-/** What can be shared. A server by `dbId`; one of the configuration by its name. */
+/** Shareable resource. The ID of a server is its `dbId`, or its name if it comes from the configuration. */
 export interface SharedResource {
   readonly kind: 'mcpServer' | 'block' | 'set';
   readonly id: string;
@@ -14,7 +14,7 @@ export const sharingQuery = (resource: SharedResource) =>
   queryOptions({
     queryKey: ['sharing', resource.kind, resource.id],
     queryFn: ({ signal }) => requestJson<SharingView>(sharingPath(resource), { signal }),
-    // Read when the dialog opens: what is being edited does not change under one's hands.
+    // Loaded only when the dialog opens, so that the form does not change while the user edits it.
     staleTime: 0,
     gcTime: 0,
     refetchOnWindowFocus: false,
@@ -25,7 +25,7 @@ export async function updateSharing(resource: SharedResource, change: ShareReque
   await requestJson(sharingPath(resource), { method: 'PUT', body: change });
 }
 
-/** The gateway wants two characters at least. */
+/** Minimum length that the gateway accepts. */
 export const MIN_SEARCH_LENGTH = 2;
 
 export const principalsQuery = (text: string) =>

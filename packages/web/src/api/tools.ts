@@ -3,21 +3,20 @@ import { ApiError, encodeSegment, requestJson, sendRequest } from './request.ts'
 import { readEvents, type StreamEvent } from './eventStream.ts';
 import { explainErrorCode } from './explain.ts';
 
-/** How far a tool says it is. */
 export interface ToolProgress {
   readonly progress?: number;
   readonly total?: number;
   readonly message?: string;
 }
 
-/** A message that a server logs about a call. */
+/** Log message of a server about a call. */
 export interface ToolLog {
   readonly level?: unknown;
   readonly logger?: unknown;
   readonly data?: unknown;
 }
 
-/** Who waits for the answer of a call, and hears what is said meanwhile. */
+/** Receiver of the notifications of a call. `signal` cancels the call. */
 export interface CallListener {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: ToolProgress) => void;
@@ -34,7 +33,7 @@ export function toolCallPath(server: string, tool: string): string {
   return `/api/mcp/servers/${encodeSegment(server)}/tools/${encodeSegment(tool)}/call`;
 }
 
-/** Runs a tool and listens to it until it has an answer. Ending the connection cancels it. */
+/** Calls a tool and returns its result. Aborting the request cancels the call. */
 export async function callTool({ server, tool, args, ...listener }: ToolCall): Promise<ToolResult> {
   const response = await sendRequest(toolCallPath(server, tool), {
     ...{ method: 'POST', signal: listener.signal },
@@ -44,7 +43,7 @@ export async function callTool({ server, tool, args, ...listener }: ToolCall): P
   return readCallStream(response, listener);
 }
 
-/** The answer at the end of a stream. */
+/** Reads a call stream and returns the result at its end. */
 export async function readCallStream(
   response: Response,
   { signal, onProgress, onLog }: CallListener,
@@ -59,7 +58,7 @@ export async function readCallStream(
   } catch (error) {
     if (signal.aborted || error instanceof ApiError) throw error;
   }
-  // The connection ended before the answer: nobody knows what became of the call.
+  // The connection ended before the result, so the outcome of the call is unknown.
   const code = 'MCP_OUTCOME_UNCERTAIN';
   const { title, text } = explainErrorCode(code) ?? { title: '', text: '' };
   throw new ApiError({ code, status: 0, title, detail: text });
@@ -74,7 +73,7 @@ function problemError(problem: Problem): ApiError {
   return new ApiError({ code, status, title, detail, problem });
 }
 
-/** Says yes or no to a call that waits. */
+/** Approves or denies a waiting call. */
 export function decideApproval(id: string, approve: boolean): Promise<ApprovalView> {
   return requestJson(`/api/mcp/approvals/${encodeSegment(id)}`, { method: 'POST', body: { approve } });
 }

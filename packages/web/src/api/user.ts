@@ -3,7 +3,7 @@ import type { McpPermission } from '@behalf/contracts/plain';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { encodeSegment, requestJson, sendRequest } from './request.ts';
 
-/** How soon a change of somebody's role shows on a page that is open. */
+/** Refresh interval of the signed-in user, and thus the delay until the page shows a changed role. */
 const REFRESH_MS = 15_000;
 
 export const userQuery = queryOptions({
@@ -13,17 +13,17 @@ export const userQuery = queryOptions({
   refetchOnWindowFocus: 'always',
 });
 
-/** Who is signed in; undefined until it is known. */
+/** Returns the signed-in user, or undefined while loading. */
 export function useUser(): OwnUserView | undefined {
   return useQuery(userQuery).data;
 }
 
-/** What the gateway would allow. It decides each time itself; this only spares people a refusal. */
+/** Returns whether the user's role has a permission. Only for display: the gateway checks every request. */
 export function usePermission(permission: McpPermission): boolean {
   return useUser()?.permissions.MCP_SERVERS[permission] ?? false;
 }
 
-/** A key just after it was made: the only time that it can be read. */
+/** New API key. No later response contains the key. */
 export type CreatedApiKey = ApiKeyView & { readonly key: string };
 
 export const keysQuery = queryOptions({

@@ -8,7 +8,7 @@ import { showError } from '../ui/Toasts.tsx';
 import styles from './AccountMenu.module.css';
 import { clearBehalfStorage } from './userSession.ts';
 
-/** Who is signed in, their settings, and the way out. */
+/** Menu of the signed-in user: settings and sign-out. */
 export function AccountMenu({ user }: { readonly user: OwnUserView }) {
   const { shell } = strings;
 

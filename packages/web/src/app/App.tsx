@@ -23,7 +23,7 @@ export function App() {
   );
 }
 
-/** Which page stands at which address. The server knows the same list, so that every address can be opened anew. */
+/** Routes of the app. The gateway serves the same list of paths, so that every address survives a reload. */
 function Pages() {
   const [path] = useLocation();
   const [, area = ''] = path.split('/');
@@ -71,7 +71,7 @@ function Pages() {
   );
 }
 
-/** A segment as it was before it stood in an address; one that cannot be read is taken as it is. */
+/** Decodes a path segment. Returns a malformed segment unchanged. */
 function decodeSegment(segment: string | undefined): string | undefined {
   if (segment === undefined) return undefined;
   try {
@@ -81,7 +81,7 @@ function decodeSegment(segment: string | undefined): string | undefined {
   }
 }
 
-/** Loaded when somebody goes there; the chat is what the first load is for. */
+/** Lazy pages. The chat is part of the first load. */
 const ToolsPage = lazy(() => import('../tools/ToolsPage.tsx').then((m) => ({ default: m.ToolsPage })));
 const ServersPage = lazy(() =>
   import('../servers/ServersPage.tsx').then((m) => ({ default: m.ServersPage })),
@@ -110,7 +110,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** A page that fails to render says so, and the rest of the window goes on. Under another path it is tried again. */
+/** Shows an error if a page fails to render. The shell stays usable. A new path renders the page again. */
 class ErrorBoundary extends Component<Props, { hasFailed: boolean }> {
   override state = { hasFailed: false };
 

@@ -16,7 +16,7 @@ import styles from './Shell.module.css';
 import { Sidebar } from './Sidebar.tsx';
 import { ReachabilityBanner, SignedOutBanner } from './StatusBanners.tsx';
 
-/** The frame: where one can go on the left, where one is on the right. On narrow screens the left is a drawer. */
+/** Page frame: navigation on the left, page on the right. On narrow screens the navigation is a drawer. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const { shell, common } = strings;
   const { isOpen, button, drawer, close, toggle, onClick } = useDrawer();
@@ -55,8 +55,8 @@ export function Shell({ children }: { readonly children: ReactNode }) {
 }
 
 /**
- * The navigation of a narrow screen, above the page. Opening it leads the focus into it, closing it leads the focus back
- * to its button. Whoever goes elsewhere has closed it too, and the page they come to takes the focus.
+ * State of the navigation drawer on narrow screens. Opening it focuses its first link, closing it
+ * focuses its button. Navigation closes it, and the new page takes the focus.
  */
 function useDrawer() {
   const [path] = useLocation();
@@ -76,9 +76,9 @@ function useDrawer() {
     drawer.current?.querySelector<HTMLElement>('a, button')?.focus();
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'Escape' || event.isComposing) return;
-      // Of a dialog above it.
+      // Escape belongs to the dialog above the drawer.
       if (event.target instanceof Element && event.target.closest('dialog')) return;
-      // Whoever else waits for this key was not meant.
+      // Prevents other Escape handlers, for example the one that stops an answer.
       event.preventDefault();
       close();
     };
@@ -92,7 +92,7 @@ function useDrawer() {
     drawer,
     close,
     toggle: () => (isOpen ? close() : setOpenedAt(path)),
-    /** A link to where one is leads nowhere else, and closes it all the same. */
+    /** A link to the current page does not navigate but still closes the drawer. */
     onClick: ({ target }: MouseEvent) => {
       const link = isOpen && target instanceof Element ? target.closest('a') : null;
       if (link?.getAttribute('href') === path) close();
@@ -100,10 +100,10 @@ function useDrawer() {
   };
 }
 
-/** As in Shell.module.css. */
+/** Same breakpoint as in Shell.module.css. */
 const narrowQuery = window.matchMedia('(max-width: 48rem)');
 
-/** Whether there is no room for the navigation beside the page. */
+/** Returns whether the screen is too narrow for navigation beside the page. */
 function useIsNarrow(): boolean {
   return useSyncExternalStore(subscribeToWidth, () => narrowQuery.matches);
 }

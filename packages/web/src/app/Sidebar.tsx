@@ -7,7 +7,7 @@ import { Icon, type IconName } from '../ui/Icon.tsx';
 import { AccountMenu } from './AccountMenu.tsx';
 import styles from './Sidebar.module.css';
 
-/** Where one can go. What somebody may not do is not offered to them. */
+/** Navigation. Hides links that the user has no permission for. */
 export function Sidebar() {
   const { shell, common } = strings;
   const user = useUser();
@@ -22,7 +22,7 @@ export function Sidebar() {
         {canUse && <NavLink href="/servers" icon="server" label={shell.servers} />}
         {user?.isAdmin && <NavLink href="/admin" icon="shield" label={shell.admin} />}
       </ul>
-      {/* Together with the links above: nothing is to be pushed away by them. */}
+      {/* Rendered together with the links above, so that they do not move later. */}
       {user && <div className={styles['conversations']}>{canUse && <ConversationList />}</div>}
       {user && <AccountMenu user={user} />}
     </nav>

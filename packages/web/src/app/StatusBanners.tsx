@@ -13,7 +13,7 @@ import { dismissSessionEnded, goToSignIn, sessionStatus, signInUrl } from './use
 
 const PROBE_MS = 2_000;
 
-/** While the gateway is silent it is asked again and again; once it answers, everything on the page is read anew. */
+/** Banner while the gateway is unreachable. Polls the gateway and reloads all queries when it answers. */
 export function ReachabilityBanner() {
   const { shell } = strings;
   const queryClient = useQueryClient();
@@ -29,7 +29,7 @@ export function ReachabilityBanner() {
       return undefined;
     }
     wasUnreachable.current = true;
-    // One that takes longer is waited for.
+    // A pending request is not restarted.
     const checkGateway = () =>
       void queryClient.refetchQueries({ queryKey: userQuery.queryKey }, { cancelRefetch: false });
     const timer = setInterval(checkGateway, PROBE_MS);
@@ -47,7 +47,7 @@ export function ReachabilityBanner() {
   );
 }
 
-/** For who closed the dialog to read on: that nothing can be done here, and the way back in. */
+/** Banner with a sign-in link after the user dismissed the session dialog. */
 export function SignedOutBanner() {
   const { shell } = strings;
   const isShown = useStore(sessionStatus) === 'dismissed';
@@ -71,7 +71,7 @@ export function SignedOutBanner() {
   );
 }
 
-/** Somebody ended the sign-in while the page was open. What is on it stays readable until they sign in again. */
+/** Dialog after the session has ended. The user can dismiss it and continue to read the page. */
 export function SessionEndedDialog() {
   const { shell, common } = strings;
   if (useStore(sessionStatus) !== 'ended') return null;

@@ -4,7 +4,7 @@ import { userQuery } from '../api/user.ts';
 import { createStore } from './store.ts';
 import { confirmSession, markSessionEnded } from './userSession.ts';
 
-/** Whether the gateway answered when it was last asked. */
+/** Whether the gateway answered the last request. */
 export const reachability = createStore<boolean>(true);
 
 function markUnreachable(): void {
@@ -15,14 +15,14 @@ function markReachable(): void {
   reachability.set(true);
 }
 
-/** Codes with which the gateway says that the caller's rights are not what the page believed. */
+/** Error codes that indicate that the cached permissions of the user are outdated. */
 const PERMISSION_ERRORS: ReadonlySet<string> = new Set([
   'FORBIDDEN',
   'MCP_FORBIDDEN',
   'MCP_ACL_FORBIDDEN',
   'MCP_OBO_FORBIDDEN',
 ]);
-/** How often something is asked again by itself: twice for a network that stumbled, never for a refusal. */
+/** Automatic retries of a query after a network error or a status of 502 and above. Refusals are not retried. */
 const MAX_RETRIES = 2;
 
 function onError(error: unknown): void {
@@ -49,7 +49,7 @@ export const queryClient = new QueryClient({
       staleTime: 10_000,
       retry: (failures, error) =>
         failures < MAX_RETRIES && error instanceof ApiError && (error.status === 0 || error.status >= 502),
-      // Asked even where the browser believes to be offline: it is often wrong about loopback and VPNs.
+      // Sends requests even if the browser reports offline: it is often wrong about loopback and VPNs.
       networkMode: 'always',
     },
     mutations: { networkMode: 'always', retry: false },
@@ -57,8 +57,8 @@ export const queryClient = new QueryClient({
 });
 
 /**
- * A request outside of React, as a mutation: a gateway that is silent, a sign-in that ended and rights that changed are
- * noticed as everywhere.
+ * Runs a request outside of React as a mutation, so that the handlers above observe an unreachable
+ * gateway, an ended session and changed permissions.
  */
 export function runAsMutation<T>(work: () => Promise<T>): Promise<T> {
   return new MutationObserver(queryClient, { mutationFn: work, gcTime: 0 }).mutate();

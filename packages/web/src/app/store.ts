@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** A value outside of React that components follow: only those that read it are rendered when it changes. */
+/** Observable value outside of React. A change renders only the components that read the value. */
 export interface Store<T> {
   readonly get: () => T;
   readonly set: (value: T) => void;

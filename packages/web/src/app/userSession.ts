@@ -1,11 +1,11 @@
 import { createStore } from './store.ts';
 
-/** `ended`: the gateway said that nobody is signed in here any more. `dismissed`: the reader knows, and reads on. */
+/** `ended`: the gateway rejected the session. `dismissed`: the user closed the dialog to read on. */
 type SessionStatus = 'valid' | 'ended' | 'dismissed';
 
 export const sessionStatus = createStore<SessionStatus>('valid');
 
-/** Whose page this is; undefined until it is known. */
+/** ID of the user of this page, or undefined while loading. */
 export const currentUserId = createStore<string | undefined>(undefined);
 
 export function markSessionEnded(): void {
@@ -16,7 +16,7 @@ export function dismissSessionEnded(): void {
   sessionStatus.set('dismissed');
 }
 
-/** The gateway said who is signed in. What is on the page belongs to the first one: another begins with a new page. */
+/** Records the signed-in user. The page belongs to the first user: another user gets a new page load. */
 export function confirmSession(userId: string): void {
   const previous = currentUserId.get();
   if (previous !== undefined && previous !== userId) {
@@ -27,7 +27,7 @@ export function confirmSession(userId: string): void {
   sessionStatus.set('valid');
 }
 
-/** Signs in again, and comes back to this page. */
+/** Starts a new sign-in that returns to this page. */
 export function goToSignIn(): void {
   saveHash();
   location.assign(signInUrl());
@@ -39,22 +39,22 @@ export function signInUrl(): string {
 
 const RETURN_HASH_KEY = 'behalf.hash';
 
-/** This page without what stands behind its #, which browsers keep to themselves. */
+/** Path and query of this page. The fragment is not sent to the gateway. */
 export function currentPath(): string {
   return location.pathname + location.search;
 }
 
-/** Before a sign-in leads away and back: what stands behind the # is not told to the gateway, and waits here. */
+/** Saves the fragment before a sign-in leaves the page. The gateway never receives it. */
 export function saveHash(): void {
   try {
     if (location.hash === '') sessionStorage.removeItem(RETURN_HASH_KEY);
     else sessionStorage.setItem(RETURN_HASH_KEY, JSON.stringify([currentPath(), location.hash]));
   } catch {
-    // Without storage the page is there again, and its # is not.
+    // Without storage the sign-in loses the fragment.
   }
 }
 
-/** On arrival, once: only on the page it belongs to. */
+/** Restores the fragment once, only on the page that it was saved for. */
 export function restoreHash(): void {
   try {
     const saved: unknown = JSON.parse(sessionStorage.getItem(RETURN_HASH_KEY) ?? 'null');
@@ -63,18 +63,18 @@ export function restoreHash(): void {
     const [address, hash] = saved as unknown[];
     if (address === currentPath() && typeof hash === 'string') history.replaceState(null, '', hash);
   } catch {
-    // See above.
+    // Storage is disabled or the entry is malformed.
   }
 }
 
 const KEY_PREFIX = 'behalf.';
 
-/** When somebody signs out: what the tab kept of theirs is not for who comes next. */
+/** Removes the data of this tab at sign-out, so that the next user does not see it. */
 export function clearBehalfStorage(storage: () => Storage = () => sessionStorage): void {
   try {
     const stored = storage();
     for (const key of Object.keys(stored)) if (key.startsWith(KEY_PREFIX)) stored.removeItem(key);
   } catch {
-    // Where nothing can be kept, nothing was.
+    // Without storage there is nothing to remove.
   }
 }

@@ -44,9 +44,9 @@ import {
 import styles from './page/BlockPage.module.css';
 import { BlockRunner } from './run/BlockRunner.tsx';
 
-/** One block: what it does, how it stands, and where it is run. */
+/** Page of a block with its status and its run form. */
 export function BlockPage({ id }: { readonly id: string }) {
-  // Nothing that was typed or found for one block is shown with another.
+  // The key resets the state when the ID changes.
   return <BlockContent key={id} id={id} />;
 }
 
@@ -88,7 +88,7 @@ function BlockDetails({ block, onReload }: { readonly block: BlockView; readonly
   });
   const tools = useQuery({
     ...serverToolsQuery(server.name),
-    // A server that was made anew under the name of one that is gone is another one.
+    // Do not list the tools of a new server that reuses the name of a deleted one.
     enabled: server.state === 'available',
     structuralSharing: (before, after) => keepIfEqual(before, after),
   });
@@ -126,7 +126,7 @@ function BlockDetails({ block, onReload }: { readonly block: BlockView; readonly
   );
 }
 
-/** What a block runs, how it stands, and on whose authority. */
+/** Header of a block: tool, server, status and credential authority. */
 export function BlockHeader({
   block,
   view,
@@ -170,10 +170,10 @@ export function BlockHeader({
   );
 }
 
-/** Told where they can be met. */
+/** The runner shows these states next to the required actions. */
 const SHOWN_BY_RUNNER: readonly BlockStatus[] = ['checking', 'ready', 'asks', 'sign_in', 'values', 'choose'];
 
-/** Why a block does not run, and what changed about its tool. */
+/** Reason why a block cannot run, and changes of its tool. */
 export function BlockNotices({
   block,
   check,
@@ -239,7 +239,7 @@ function DriftNotice({
   );
 }
 
-/** What the person may do with the block besides running it. */
+/** Edit, share and delete buttons, depending on the permissions of the user. */
 export function BlockActions({ block }: { readonly block: BlockView }) {
   const words = strings.blocks;
   const { id, title, permissions } = block;

@@ -30,7 +30,7 @@ import {
   needsAttention,
 } from './blockStatus.ts';
 
-/** The blocks one may run. What is searched for stands in the address. */
+/** List of the blocks that the user may run. The address contains the search text. */
 export function BlocksPage() {
   const words = strings.blocks;
   const isUserLoaded = useUser() !== undefined;
@@ -136,7 +136,7 @@ function SearchableBlocks({ blocks }: { readonly blocks: readonly BlockSummary[]
   );
 }
 
-/** One block in the list: what it does, how it stands, and what is the matter. */
+/** List entry of a block with its status. */
 export const BlockCard = memo(function BlockCard({
   block,
   check,
@@ -189,7 +189,7 @@ function ProblemText({ text }: { readonly text: string }) {
   );
 }
 
-/** Those in which every word of the search stands, by title. One order for everybody, whatever was changed last. */
+/** Filters by all search terms and sorts by title. All users see the same order. */
 export function filterAndSortBlocks(
   blocks: readonly BlockSummary[],
   search: string,
@@ -210,7 +210,7 @@ export interface BlockCheck {
   readonly missing: MissingParts;
 }
 
-/** How each of these blocks stands, as far as it is known yet. */
+/** Checks the blocks in chunks. Returns the results that have arrived. */
 export function useBlockChecks(ids: readonly string[]): ReadonlyMap<string, BlockCheck> {
   const chunks = Array.from({ length: Math.ceil(ids.length / MAX_CHECKED_BLOCKS) }, (_, index) =>
     ids.slice(index * MAX_CHECKED_BLOCKS, (index + 1) * MAX_CHECKED_BLOCKS),

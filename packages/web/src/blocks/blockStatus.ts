@@ -2,7 +2,7 @@ import type { BlockSummary, CheckedBlock, MissingParts, SchemaDrift } from '@beh
 import { strings } from '../strings/strings.ts';
 import type { Tone } from '../ui/Badge.tsx';
 
-/** How a block stands for whoever looks at it, in one word. */
+/** Status of a block for the current user. */
 export type BlockStatus = keyof typeof strings.blocks.states;
 
 export const blockStatusTones: Readonly<Record<BlockStatus, Tone>> = {
@@ -20,12 +20,12 @@ export const blockStatusTones: Readonly<Record<BlockStatus, Tone>> = {
   unknown: 'neutral',
 };
 
-/** Whether somebody has to act before it can run for them. What it asks for when it runs is no trouble. */
+/** Checks whether the user has to act before a run. An approval during the run does not count. */
 export function needsAttention(status: BlockStatus): boolean {
   return status !== 'checking' && status !== 'ready' && status !== 'asks';
 }
 
-/** What is known before the gateway was asked whether it would run. */
+/** Returns the status before the gateway has checked the block. */
 export function initialBlockStatus({ server }: Pick<BlockSummary, 'server'>): BlockStatus {
   if (server.state === 'gone') return 'server_gone';
   return server.state === 'no_access' ? 'no_access' : 'checking';
@@ -41,12 +41,12 @@ export function blockStatus({ id, state }: CheckedBlock, missing: MissingParts):
 }
 
 interface DriftDescription {
-  /** What part of the tool it is about. */
+  /** Name of the schema that changed. */
   readonly part: string;
   readonly changes: readonly string[];
 }
 
-/** What changed about the tool, part by part. The names are the server's: texts, and no more. */
+/** Describes the changes of the tool's schemas. Property names are untrusted text of the server. */
 export function describeDrift(drift: NonNullable<CheckedBlock['drift']>): DriftDescription[] {
   const words = strings.blocks.drift;
   const parts = [

@@ -16,18 +16,18 @@ interface ApprovalRequestProps {
   readonly serverTitle: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly expiresAt: number | undefined;
-  /** What was answered and is on its way. */
+  /** Decision that is being sent. */
   readonly pendingDecision: 'approve' | 'deny' | undefined;
-  /** What went wrong when it was answered. */
+  /** Error of the last decision. */
   readonly error: unknown;
-  /** What to do when it does not wait any more. */
+  /** Advice after the request has expired or was closed. */
   readonly advice?: string;
-  /** Whether somebody who types is left where they are. */
+  /** If true, the request does not take the focus from a field with text. */
   readonly keepsTypingFocus?: boolean;
   readonly onDecide: (approve: boolean) => void;
 }
 
-/** The question of a tool that asks first, with exactly what will be sent. */
+/** Approval request of a tool with exactly the arguments that will be sent. */
 export function ApprovalRequest({
   tool,
   toolTitle = '',
@@ -46,10 +46,10 @@ export function ApprovalRequest({
   const id = useId();
   const [hasReachedEnd, setReachedEnd] = useState(false);
   useEffect(() => {
-    // The box and not a button: a key that was meant for something else must not approve.
+    // Focuses the box, not a button: a key press meant for another element must not approve the call.
     if (!keepsTypingFocus || !isTyping(document.activeElement)) boxRef.current?.focus();
   }, [keepsTypingFocus]);
-  // What fits into its box is seen at once.
+  // Short arguments are visible immediately, so the hint to scroll appears only after a delay.
   const isUnread = useDelayed(!hasReachedEnd);
   const remainingMs = useRemainingMs(expiresAt);
   const isClosed = error instanceof ApiError && (error.status === 404 || error.status === 409);
@@ -113,7 +113,7 @@ export function ApprovalRequest({
   );
 }
 
-/** Milliseconds until then, counted every second; undefined where it is not known. */
+/** Returns the remaining milliseconds, updated every second, or undefined without a deadline. */
 function useRemainingMs(until: number | undefined): number | undefined {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -124,7 +124,7 @@ function useRemainingMs(until: number | undefined): number | undefined {
   return until === undefined ? undefined : Math.max(0, until - now);
 }
 
-/** Whether somebody has begun to write there, and must not be torn away; a field that is empty can be left. */
+/** Checks whether the user is typing or in a dialog. An empty field may lose the focus. */
 function isTyping(element: Element | null): boolean {
   if (element?.closest('dialog, [role="dialog"]')) return true;
   if (element instanceof HTMLTextAreaElement || element instanceof HTMLInputElement)
@@ -132,10 +132,10 @@ function isTyping(element: Element | null): boolean {
   return element instanceof HTMLElement && element.isContentEditable;
 }
 
-/** What is over sooner is not worth a word: it would only flicker. */
+/** A hint that appears for less time than this would only flicker. */
 const NOTICEABLE_DELAY_MS = 300;
 
-/** True once something has been going on for long enough to say so. */
+/** Returns true after `isActive` has been true for `delayMs` milliseconds. */
 function useDelayed(isActive: boolean, delayMs = NOTICEABLE_DELAY_MS): boolean {
   const [isDelayed, setLate] = useState(false);
   useEffect(() => {

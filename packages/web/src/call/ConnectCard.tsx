@@ -17,32 +17,32 @@ import { escapeInvisible } from '../ui/escapeInvisible.ts';
 
 interface ConnectCardProps {
   readonly connect: ConnectNeeded;
-  /** The path to come back to, for who has to leave the page. */
+  /** Path to which the sign-in returns if the browser leaves the page. */
   readonly returnTo: string;
-  /** What happens once they have signed in. */
+  /** Text that says how the call continues after the sign-in. */
   readonly nextStepText: string;
-  /** Further buttons. `isConnected`: it was connected since this was shown. */
+  /** Further buttons. `isConnected`: the user connected the server after the card appeared. */
   readonly children?: (isConnected: boolean) => ReactNode;
-  /** Begins the sign-in, with what this call wants of it. */
+  /** Starts the sign-in with the options that this call requires. */
   readonly onStart: (options: ConnectOptions) => unknown;
-  /** Before the page is left for the sign-in. */
+  /** Called before the browser leaves the page for the sign-in. */
   readonly onBeforeLeave?: () => void;
 }
 
-/** A call that could not be made because its user has to sign in first: where, why, and how it goes on. */
+/** Card of a call that requires a sign-in: the server, the reason and the next step. */
 export function ConnectCard(props: ConnectCardProps) {
   const target = signInLocation(props.connect.connectUrl, location.origin);
   return target === 'server' ? <ServerSignIn {...props} /> : <GatewaySignIn {...props} />;
 }
 
-/** In a window beside this page. */
+/** Sign-in at the server in a pop-up window. */
 function ServerSignIn({ connect: need, nextStepText, children, onStart, onBeforeLeave }: ConnectCardProps) {
   const words = strings.connect;
   const connect = useConnect(need.server);
   const [mountedAt] = useState(() => Date.now());
   const { state } = connect;
   const isConnected = state.kind === 'connected' && state.at >= mountedAt;
-  // One that succeeded before this was needed says nothing about it.
+  // A sign-in that succeeded before the card appeared does not meet this requirement.
   const stateText = state.kind === 'connected' && !isConnected ? undefined : describeConnectState(state);
   return (
     <Notice
@@ -68,12 +68,12 @@ function ServerSignIn({ connect: need, nextStepText, children, onStart, onBefore
   );
 }
 
-/** A sign-in that is there and does not reach far enough is widened; any other asks for what the server names. */
+/** Requests additional scopes if the token lacks them. Otherwise the server's default scopes apply. */
 function toConnectOptions({ reason, scopes }: ConnectNeeded): ConnectOptions {
   return reason === 'insufficient_scope' && scopes !== undefined ? { scopes } : {};
 }
 
-/** At our own identity provider, which leaves the page; or nowhere from here. */
+/** Sign-in at Behalf's identity provider, which leaves the page, or a link to the server page. */
 function GatewaySignIn({ connect: need, returnTo, children }: ConnectCardProps) {
   const words = strings.connect;
   const signInUrl = buildSignInUrl(need.connectUrl, returnTo, location.origin);

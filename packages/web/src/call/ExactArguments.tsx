@@ -3,18 +3,18 @@ import { strings } from '../strings/strings.ts';
 import styles from './ExactArguments.module.css';
 import { type ExactLinePiece, chunkExactLines, formatExactLines } from './exactLines.ts';
 
-/** What is put on the page between two pictures. */
+/** Chunks added per render step, so that long arguments do not block the page. */
 const CHUNKS_PER_STEP = 10;
-/** Deeper lines are not moved further: there would be no room left for them. */
+/** Maximum indentation level, so that deeply nested lines still have room. */
 const MAX_INDENT = 12;
 
-/** Arguments as they will be sent: whole, nothing folded, and nothing that cannot be seen. */
+/** Arguments exactly as they will be sent: complete, unfolded and without invisible characters. */
 export function ExactArguments({
   args,
   onReachEnd,
 }: {
   readonly args: Readonly<Record<string, unknown>>;
-  /** Called with true once the end has been in sight. */
+  /** Called with true when the end has been visible. */
   readonly onReachEnd: (hasReachedEnd: boolean) => void;
 }) {
   const chunks = useMemo(() => chunkExactLines(formatExactLines(args)), [args]);
@@ -39,7 +39,7 @@ export function ExactArguments({
     return () => observer.disconnect();
   }, [isComplete, onReachEnd]);
   return (
-    // It scrolls by itself, so the keyboard must be able to reach it.
+    // The box scrolls, so the keyboard must be able to focus it.
     <div
       ref={boxRef}
       className={styles['box']}
@@ -62,7 +62,7 @@ const Chunk = memo(function Chunk({ chunk }: { readonly chunk: readonly ExactLin
       {chunk.map(({ number, depth, name, text, hasTrailingComma }, index) => (
         <div key={index} className={styles['line']} data-line={number}>
           {'  '.repeat(Math.min(depth, MAX_INDENT))}
-          {/* Each by itself: letters that run from right to left must not carry a name behind its value. */}
+          {/* Isolated with bdi: right-to-left text must not reorder a name and its value. */}
           {name !== undefined && <bdi dir="ltr">{name}</bdi>}
           {name !== undefined && ': '}
           <bdi dir="ltr">{text}</bdi>

@@ -7,7 +7,7 @@ interface Progress {
   readonly message?: string | undefined;
 }
 
-/** How far a tool says it is: a bar where it says how far it has to go. */
+/** Progress of a tool call. The bar has a value only if the tool reports a total. */
 export function ProgressView({ progress: { progress, total, message } }: { readonly progress: Progress }) {
   const words = strings.call;
   const isKnown = progress !== undefined && total !== undefined && total > 0;

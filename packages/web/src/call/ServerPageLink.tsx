@@ -2,13 +2,13 @@ import { Link } from 'wouter';
 import { encodeSegment } from '../api/request.ts';
 import { strings } from '../strings/strings.ts';
 
-/** The way to the page of a server, where what is missing can be put right. */
+/** Link to the server page, where the user can fix the problem. */
 export function ServerPageLink({
   server,
   errorCode,
 }: {
   readonly server: string;
-  /** Of what went wrong. */
+  /** Code of the error that the page can fix. */
   readonly errorCode: string | undefined;
 }) {
   const { setUpServer, openServer } = strings.call;
@@ -19,7 +19,7 @@ export function ServerPageLink({
   );
 }
 
-/** Whether the page of the server has more to say about what went wrong. */
+/** Checks whether the server page explains this error. */
 export function isServerError(code: string | undefined): boolean {
   return code?.startsWith('MCP_') === true && code !== 'MCP_ARGUMENTS_INVALID';
 }

@@ -1,26 +1,26 @@
 import { escapeInvisible } from '../ui/escapeInvisible.ts';
 
-/** A line of JSON. Put together in their order the lines are the value, and nothing else. */
+/** Line of formatted JSON. The joined lines are exactly the value. */
 interface ExactLine {
   readonly depth: number;
-  /** The name of a member, quoted. */
+  /** Quoted property name. */
   readonly name?: string;
-  /** A value that is quoted where it is a text, or a bracket. */
+  /** JSON of a primitive value, or a bracket. */
   readonly text: string;
   readonly hasTrailingComma: boolean;
 }
 
-/** An object or array that is being written. */
+/** Object or array that is being written. */
 interface OpenContainer {
   readonly value: object;
-  /** Names of an object; an array has none. */
+  /** Property names of an object; undefined for an array. */
   readonly names: readonly string[] | undefined;
   readonly count: number;
   readonly hasTrailingComma: boolean;
   nextIndex: number;
 }
 
-/** A value as JSON, whole, in which every character can be seen. Not recursive: how deep it goes is up to a model. */
+/** Formats JSON lines with all characters visible. Not recursive: the model controls the depth. */
 export function formatExactLines(value: unknown): ExactLine[] {
   const lines: ExactLine[] = [];
   const stack: OpenContainer[] = [];
@@ -65,7 +65,7 @@ export function formatExactLines(value: unknown): ExactLine[] {
 function openContainer(value: object, hasTrailingComma: boolean): OpenContainer {
   if (Array.isArray(value))
     return { value, names: undefined, count: value.length, hasTrailingComma, nextIndex: 0 };
-  // What is undefined is not sent.
+  // JSON omits undefined properties.
   const names = Object.entries(value).flatMap(([name, item]) => (item === undefined ? [] : [name]));
   return { value, names, count: names.length, hasTrailingComma, nextIndex: 0 };
 }
@@ -78,18 +78,18 @@ function quote(value: unknown): string {
   return escapeInvisible(JSON.stringify(value ?? null));
 }
 
-/** What is laid out at once. The style sheet knows the height of this many lines. */
+/** Lines per chunk. ExactArguments.module.css contains the height of this many lines. */
 const MAX_CHUNK_LINES = 50;
 const MAX_PIECE_LENGTH = 4_000;
 const MAX_CHUNK_LENGTH = 20_000;
 
-/** A line, or a part of a line that is too long to be laid out as one. */
+/** Line, or a part of a line that is too long for one layout box. */
 export interface ExactLinePiece extends ExactLine {
-  /** The first piece of a line has its number: where a line only goes on, there is none. */
+  /** Line number, or undefined for a continuation of the same line. */
   readonly number: number | undefined;
 }
 
-/** Lines in portions that a browser lays out one by one. Nothing is left out. */
+/** Splits lines into chunks that the browser lays out separately. No line is omitted. */
 export function chunkExactLines(lines: readonly ExactLine[]): ExactLinePiece[][] {
   const chunks: ExactLinePiece[][] = [];
   let chunk: ExactLinePiece[] = [];
@@ -131,7 +131,7 @@ function splitText(text: string): string[] {
   return parts;
 }
 
-/** Not between the halves of a surrogate pair. */
+/** Returns an index that does not split a surrogate pair. */
 function characterBoundary(text: string, at: number): number {
   const code = text.charCodeAt(at - 1);
   return code >= 0xd800 && code <= 0xdbff ? at - 1 : at;

@@ -19,7 +19,7 @@ const ConsoleStart = lazy(() =>
   import('./start/ConsoleStart.tsx').then((m) => ({ default: m.ConsoleStart })),
 );
 
-/** The chat; where no model is configured, the tools by hand. */
+/** Chat page. If no model is configured, it shows the tool console instead. */
 export function ChatPage({ id }: { readonly id: string | undefined }) {
   const words = strings.chat;
   const user = useUser();
@@ -52,8 +52,8 @@ const idleState = createStore<SessionState>({ answering: 'no' });
 const noConversationId = createStore<string | undefined>(undefined);
 
 /**
- * One conversation, with an address or without. It gets one with its first answer, and goes on under it as it is: what
- * is on the screen belongs to the session, not to the address.
+ * One conversation. A new conversation gets its address when its first answer starts. The screen
+ * belongs to the session, so it does not change with the address.
  */
 function ConversationRoom({
   id,
@@ -62,11 +62,11 @@ function ConversationRoom({
 }: {
   readonly id: string | undefined;
   readonly models: ModelsView | undefined;
-  /** Whether kept answers can be shown as they will stay. */
+  /** Whether stored answers can be rendered in their final form. */
   readonly areViewsLoaded: boolean;
 }) {
   const [, navigate] = useLocation();
-  // The same until the address changes: it has begun before it has an address.
+  // The same session until the address changes, because a conversation starts without an address.
   const newSession = useMemo(() => (id === undefined ? sessions.openNew() : undefined), [id]);
   const openSession = id === undefined ? newSession : sessions.get(id);
   const { answering: writing } = useStore(openSession?.state ?? idleState);
@@ -113,8 +113,9 @@ function ConversationNotFound() {
 }
 
 /**
- * Loads what an answer is shown with: at once where there are some, else while nobody waits for anything. True once it is
- * there, or cannot be had: answers that were shown before it would be as high as their source, and then move.
+ * Preloads the components of an answer: immediately for an existing conversation, otherwise when
+ * the browser is idle. Returns true when they are loaded or have failed. Answers rendered earlier
+ * would show their source text and change their height later.
  */
 function usePreloadedViews(isExisting: boolean): boolean {
   const [areViewsLoaded, setViewsLoaded] = useState(false);

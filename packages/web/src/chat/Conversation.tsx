@@ -24,13 +24,13 @@ const EmptyConversation = lazy(() =>
   import('./start/EmptyConversation.tsx').then((m) => ({ default: m.EmptyConversation })),
 );
 
-/** A conversation: what was said, and where one goes on. */
+/** Messages of a conversation and the composer. */
 export function Conversation({
   session,
   models,
 }: {
   readonly session: Session;
-  /** Undefined until they are known. */
+  /** Undefined while loading. */
   readonly models: ModelsView | undefined;
 }) {
   const words = strings.chat;
@@ -76,7 +76,7 @@ export function Conversation({
               size="small"
               icon={<Icon name="down" size={16} />}
               onClick={() => {
-                // It is gone once it was pressed.
+                // The button disappears, so the focus moves.
                 scrollToEnd();
                 actions.focusComposer();
               }}
@@ -96,7 +96,7 @@ export function Conversation({
   );
 }
 
-/** For screen readers: that an answer is there, and not each of its words as it comes. */
+/** Announces finished answers to screen readers, but not each chunk of text. */
 function Announcements({ session }: { readonly session: Session }) {
   return (
     <div className="visually-hidden" role="status" aria-live="polite">
@@ -116,7 +116,7 @@ function useSessionActions(
     onError(error) {
       const id = session.id.get();
       if (id !== undefined) void queryClient.invalidateQueries({ queryKey: conversationQuery(id).queryKey });
-      // What was offered when the page was loaded may have changed.
+      // The available models may have changed since the page was loaded.
       if (error instanceof ApiError && error.code.startsWith('MODEL_'))
         void queryClient.invalidateQueries({ queryKey: modelsQuery.queryKey });
     },
@@ -141,7 +141,7 @@ function useSessionActions(
   }, [session, send, stop, scrollToEnd]);
 }
 
-/** Stops an answer, unless the key was meant for something that is open above it. */
+/** Stops the answer on Escape, unless the key belongs to a dialog or the navigation. */
 function useStopOnEscape(isActive: boolean, stop: () => void): void {
   useEffect(() => {
     if (!isActive) return undefined;

@@ -24,19 +24,19 @@ interface OpenDialog {
   readonly action: 'rename' | 'delete';
 }
 
-/** What was talked about, the newest first. */
+/** List of conversations, newest first. */
 export function ConversationList() {
   const words = strings.chat.list;
   const query = useInfiniteQuery(conversationsQuery);
   const models = useQuery(modelsQuery);
   const [path] = useLocation();
   const [openDialog, setOpenDialog] = useState<OpenDialog | null>(null);
-  // By which days they are gathered: as of when this was first shown.
+  // Fixed at the first render, so that the day groups do not change.
   const [now] = useState(() => Date.now());
   const headingRef = useRef<HTMLHeadingElement>(null);
   const conversations = flattenPages(query.data);
   const closeDialog = () => setOpenDialog(null);
-  // Without a model there is nothing to talk with; what was said before can still be read.
+  // Without a model the list is shown only if there are old conversations to read.
   if (conversations.length === 0 && models.data?.endpoints.length === 0) return null;
   return (
     <section className={styles['list']} aria-labelledby="conversations">
@@ -81,7 +81,8 @@ export function ConversationList() {
             conversation={openDialog.conversation}
             onClose={closeDialog}
             onDeleted={() => {
-              // What was pressed is gone with its conversation, and the dialog would give the focus back to it.
+              // The pressed button disappears with its conversation. Close the dialog first,
+              // because it would return the focus to that button.
               flushSync(closeDialog);
               headingRef.current?.focus();
             }}

@@ -1,11 +1,11 @@
 import { createContext, use } from 'react';
 import type { Session } from './session/session.ts';
 
-/** What parts of a conversation can do with it. */
+/** Actions that components of a conversation can call. */
 export interface ConversationActions {
   readonly session: Session;
   readonly send: (text: string) => void;
-  /** What was said last, once more. */
+  /** Sends the last user message again. */
   readonly resend: () => void;
   readonly stop: () => void;
   readonly focusComposer: () => void;

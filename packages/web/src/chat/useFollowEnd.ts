@@ -7,11 +7,11 @@ interface FollowEnd {
   readonly scrollToEnd: () => void;
 }
 
-/** With what a reader scrolls. Browsers do it little by little: going to the end meanwhile would take it back. */
+/** Events of user scrolling. Browsers scroll in small steps, so auto-scroll pauses for HOLD_MS. */
 const SCROLL_EVENTS = ['wheel', 'touchmove', 'keydown'];
 const HOLD_MS = 300;
 
-/** Keeps the end of what grows in view, unless the reader went up to read. What is not active begins at its top. */
+/** Keeps the end of growing content visible unless the user scrolled up. If inactive, starts at the top. */
 export function useFollowEnd(isActive: boolean): FollowEnd {
   const scrollerRef = useRef<HTMLDivElement>(null);
   const contentRef = useRef<HTMLDivElement>(null);
@@ -33,7 +33,7 @@ export function useFollowEnd(isActive: boolean): FollowEnd {
       clearTimeout(holdTimer);
       holdTimer = setTimeout(() => {
         holdTimer = undefined;
-        // What came meanwhile.
+        // Content may have grown during the pause.
         jumpToEnd();
       }, HOLD_MS);
     };
@@ -43,7 +43,7 @@ export function useFollowEnd(isActive: boolean): FollowEnd {
       previousTop = top;
       setFollowing(followingRef.current);
     };
-    // Called once at the beginning, too. What is below the conversation can grow as well, and take room from it.
+    // Also called once initially. The scroller can shrink when the area below it grows.
     const observer = new ResizeObserver(jumpToEnd);
     observer.observe(contentElement);
     observer.observe(scrollerElement);
@@ -69,18 +69,15 @@ export function useFollowEnd(isActive: boolean): FollowEnd {
 
 interface ScrollPosition {
   readonly top: number;
-  /** All there is, and what of it is seen at once. */
+  /** Height of the content and of the visible part, in pixels. */
   readonly height: number;
   readonly viewport: number;
 }
 
-/** So near to the end that it counts as there: browsers scroll by fractions of pixels. */
+/** Distance that counts as the end. Browsers scroll by fractions of pixels. */
 const NEAR_END_PX = 8;
 
-/**
- * Whether the reader follows the end, after the page was scrolled: who scrolled up, by however little, wants to read
- * there; who came back down follows again.
- */
+/** Decides after a scroll whether to follow the end. Scrolling up stops it, reaching the end resumes it. */
 export function shouldFollowEnd(
   isFollowing: boolean,
   previousTop: number,

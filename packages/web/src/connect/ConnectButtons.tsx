@@ -8,7 +8,7 @@ import { Spinner } from '../ui/Spinner.tsx';
 import { type ConnectState, describeConnectState } from './connectState.ts';
 import type { ConnectHandle } from './pageConnectControllers.ts';
 
-/** What can be done about a sign-in just now. The first button stays the same one, so that nobody loses the focus. */
+/** Buttons for the state of a sign-in. The first button is never replaced, so that it keeps the focus. */
 export function ConnectButtons({
   connect: { state, begin, reopen, cancel },
   label = strings.connect.connect,
@@ -17,12 +17,12 @@ export function ConnectButtons({
   onLeave,
 }: {
   readonly connect: ConnectHandle;
-  /** What it is called before it was begun. */
+  /** Label of the button before the sign-in starts. */
   readonly label?: string;
   readonly size?: 'small' | 'normal';
-  /** Instead of beginning it alone. */
+  /** Replaces `begin`. */
   readonly onBegin?: (() => unknown) | undefined;
-  /** Before this page is left for the sign-in. */
+  /** Called before the browser leaves this page for the sign-in. */
   readonly onLeave?: (() => void) | undefined;
 }) {
   const words = strings.connect;
@@ -67,7 +67,7 @@ export function ConnectButtons({
           aria-disabled={isCanceling}
           onClick={() => {
             cancel();
-            // It goes when there is nothing left to cancel.
+            // The cancel button disappears, so the focus moves.
             mainButtonRef.current?.focus();
           }}
         >
@@ -85,7 +85,7 @@ function mainLabel(state: ConnectState, label: string): string {
   return state.kind === 'failed' || state.kind === 'refused' ? words.connectAgain : label;
 }
 
-/** How a sign-in goes, in a notice that says more than that. Nothing before it was begun, or after it succeeded. */
+/** Status of a sign-in inside another notice. Empty before the sign-in starts and after it succeeds. */
 export function ConnectStatus({ connect: { state } }: { readonly connect: ConnectHandle }) {
   const text = state.kind === 'connected' ? undefined : describeConnectState(state);
   if (!text) return null;

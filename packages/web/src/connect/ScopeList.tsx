@@ -1,7 +1,7 @@
 import { IdText } from '../ui/Identity.tsx';
 import styles from './ScopeList.module.css';
 
-/** What a token reaches, in the words of whoever gives it. `scopes` has blanks between. */
+/** Scopes of a token, as named by the authorization server. `scopes` is separated by spaces. */
 export function ScopeList({ scopes }: { readonly scopes: string }) {
   return (
     <ul className={styles['scopes']}>

@@ -1,3 +1,12 @@
+/**
+ * Sign-in at an upstream server in a pop-up window.
+ *
+ * - Only the gateway's status decides how a sign-in ended. Signals of the window only trigger an early poll.
+ * - The window navigates only to addresses of the gateway (`resolveOwnUrl`).
+ * - One sign-in per server runs at a time. It is canceled after `CONNECT_TIMEOUT_MS`.
+ * - A canceled sign-in that had already succeeded counts as connected.
+ */
+
 import type { FlowView, StartFlowRequest } from '@behalf/contracts';
 import { ApiError } from '../api/request.ts';
 import { type Store, createStore } from '../app/store.ts';
@@ -6,42 +15,45 @@ import type { ListenForFlow } from './flowSignals.ts';
 import { type FlowOutcome, type FlowPollingParts, pollFlow, toFlowOutcome } from './pollFlow.ts';
 import { resolveOwnUrl } from './signInUrl.ts';
 
-/** How often a window is looked at, how long what it said may be on its way, and how long anybody is waited for. */
+/** Interval of the window check, grace period after the window closes, timeout of a sign-in. */
 const WINDOW_POLL_MS = 500;
 const CLOSE_GRACE_MS = 3_000;
 const CONNECT_TIMEOUT_MS = 5 * 60_000;
-/** The gateway may have told the end before the window does; what that one leaves behind is cleared away. */
+/**
+ * The poll can end before the window signals. The listener stays active to remove the entry that
+ * the window leaves in the storage.
+ */
 const LISTENER_LINGER_MS = 10_000;
 
 export interface ConnectControllerParts extends FlowPollingParts {
   readonly start: (body: StartFlowRequest) => Promise<FlowView>;
   readonly cancel: () => Promise<void>;
-  /** Only ever called in a click. */
+  /** Must be called in a click handler: browsers block other pop-ups. */
   readonly open: () => SignInWindow | undefined;
   readonly listen: ListenForFlow;
   readonly now: () => number;
   readonly origin: string;
-  /** The path of the page, for who has to leave it. */
+  /** Path to which the sign-in returns if it runs in this window. */
   readonly returnTo: () => string;
   readonly onConnected: () => void;
 }
 
-/** Which of several credentials it is for, and what it has to reach. */
+/** Label of the credential and requested scopes. */
 export type ConnectOptions = Pick<StartFlowRequest, 'label' | 'scopes'>;
 
-/** The sign-in of this page at one server. One at a time: whoever begins it again joins it. */
+/** Sign-in of this page at one server. At most one runs: `begin` joins a running one. */
 export interface ConnectController {
   readonly state: Store<ConnectState>;
-  /** Call it in a click. Resolves when it is over: whether the server is connected. */
+  /** Must be called in a click handler. Resolves at the end, with true if the server is connected. */
   begin(options?: ConnectOptions): Promise<boolean>;
-  /** Opens the window again. Call it in a click. */
+  /** Opens a new window for the running sign-in. Must be called in a click handler. */
   reopen(): void;
   cancel(): void;
-  /** What went wrong was read. */
+  /** Resets a finished sign-in. */
   dismiss(): void;
 }
 
-/** What is under way, and what its user can do with it just now. */
+/** Running sign-in with its currently available actions. */
 interface Attempt {
   readonly ended: Promise<boolean>;
   reopen: () => void;
@@ -74,7 +86,7 @@ export function createConnectController(parts: ConnectControllerParts): ConnectC
     return { kind: 'idle' };
   }
 
-  /** Until the gateway says how it ended, its user gives up, or nobody has done anything for too long. */
+  /** Waits until the gateway reports the end, the user cancels or the timeout expires. */
   async function waitForEnd(
     attempt: Attempt,
     firstWindow: SignInWindow | undefined,
@@ -92,7 +104,10 @@ export function createConnectController(parts: ConnectControllerParts): ConnectC
       state.set({ kind: 'waiting', address, window: popup ? 'open' : 'blocked' });
       if (popup) pollWindow(popup);
     }
-    /** A window that seems closed may have gone to a site that hides from us: that says nothing of the sign-in. */
+    /**
+     * Polls the window. A window that seems closed may show a site with Cross-Origin-Opener-Policy,
+     * so this says nothing about the sign-in.
+     */
     function pollWindow(popup: SignInWindow): void {
       stopWindowPolling = timer(WINDOW_POLL_MS, () => {
         if (!popup.isClosed()) {
@@ -129,14 +144,14 @@ export function createConnectController(parts: ConnectControllerParts): ConnectC
     return completed ? toConnectState(completed, now()) : (abandonedAs ?? { kind: 'idle' });
   }
 
-  /** It may have succeeded before it was cancelled. */
+  /** Cancels the sign-in. Returns the outcome if the sign-in had already succeeded. */
   async function cancelUnlessCompleted(flowId: string): Promise<FlowOutcome | undefined> {
     try {
       await cancel();
       const latest = toFlowOutcome(await parts.status(flowId, 0, new AbortController().signal));
       return latest?.kind === 'completed' ? latest : undefined;
     } catch {
-      // It ends by itself in a while.
+      // The gateway expires the sign-in.
       return undefined;
     }
   }
@@ -176,17 +191,17 @@ function toConnectState(ended: FlowOutcome, at: number): ConnectState {
   return { kind: 'connected', at, ...(ended.probe && { probe: ended.probe }) };
 }
 
-/** The window in which somebody signs in. */
+/** Pop-up window of a sign-in. */
 interface SignInWindow {
   navigate(address: string): void;
-  /** Also true of a window that went to a page which does not want to be seen by who opened it. */
+  /** Also true for an open window whose page sets Cross-Origin-Opener-Policy. */
   isClosed(): boolean;
   close(): void;
 }
 
 const POPUP_FEATURES = 'popup,width=560,height=760';
 
-/** Must be called in a click, before anything is waited for: a browser opens windows for nobody else. */
+/** Opens a pop-up. Must be called in a click handler before any await: browsers block other pop-ups. */
 export function openSignInWindow(): SignInWindow | undefined {
   const opened = window.open('about:blank', '_blank', POPUP_FEATURES);
   if (!opened || opened.closed) return undefined;
@@ -197,18 +212,18 @@ export function openSignInWindow(): SignInWindow | undefined {
   };
 }
 
-/** The sign-ins of this page, by the server they are at. They go on while another page is looked at. */
+/** Controllers of this page by server. They continue when the user visits another page of the app. */
 interface ConnectControllers {
   get(server: string): ConnectController;
-  /** Told when a server was connected, in this window or in another of the same browser. */
+  /** Calls the listener when a server is connected in any window of this browser. */
   onConnected(listener: (server: string) => void): () => void;
 }
 
 interface ConnectControllersParts {
   readonly create: (server: string, onConnected: () => void) => ConnectController;
-  /** Tells the other windows. */
+  /** Notifies the other windows. */
   readonly broadcast: (server: string) => void;
-  /** Hears of them. */
+  /** Receives the notifications of other windows. */
   readonly onBroadcast: (listener: (server: string) => void) => void;
 }
 

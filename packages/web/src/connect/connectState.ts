@@ -3,40 +3,39 @@ import { explainError } from '../api/explain.ts';
 import { strings } from '../strings/strings.ts';
 import type { Tone } from '../ui/Badge.tsx';
 
-/** Whether a server took the new token when it was tried. */
+/** Result of the test request that the gateway sends with the new token. */
 export type ConnectProbe = NonNullable<FlowStatusView['probe']>;
 
-/** How the sign-in of this page at one server stands. */
+/** State of the sign-in at one server. */
 export type ConnectState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'starting' }
   | {
       readonly kind: 'waiting';
-      /** Where it goes on: an address of ours. */
+      /** Gateway address at which the sign-in continues. */
       readonly address: string;
-      /** `blocked`: the browser opened none. `away`: it is closed, or belongs to another site by now. */
+      /** `blocked`: the browser blocked the pop-up. `away`: closed, or showing an isolated site. */
       readonly window: 'open' | 'blocked' | 'away';
       readonly isCanceling?: boolean;
     }
   | { readonly kind: 'connected'; readonly at: number; readonly probe?: ConnectProbe }
-  /** It was begun and did not succeed. */
+  /** The sign-in started and failed. */
   | { readonly kind: 'failed'; readonly error: FlowError }
-  /** The gateway did not begin it, or says nothing of it any more. */
+  /** The gateway refused to start the sign-in or to report its status. */
   | { readonly kind: 'refused'; readonly error: unknown };
 
-/** Whether it goes on by itself. */
 export function isInProgress({ kind }: ConnectState): boolean {
   return kind === 'starting' || kind === 'waiting';
 }
 
-/** What is said of a sign-in while it goes on, and of how it ended. */
+/** Text about the state of a sign-in. */
 interface ConnectText {
   readonly tone: Tone;
   readonly title: string;
   readonly text: string;
 }
 
-/** Undefined where there is nothing to say yet. */
+/** Returns the text of a state, or undefined for `idle`. */
 export function describeConnectState(state: ConnectState): ConnectText | undefined {
   const words = strings.connect;
   switch (state.kind) {
@@ -65,13 +64,13 @@ export function describeConnectState(state: ConnectState): ConnectText | undefin
   }
 }
 
-/** A gateway that is newer than this page may have a word that it does not know. */
+/** Returns the text of an error code. Falls back to a generic text for codes of a newer gateway. */
 function flowErrorText(error: string): { readonly title: string; readonly text: string } {
   const { errors } = strings.connect;
   return Object.hasOwn(errors, error) ? errors[error as FlowError] : errors.callback_failed;
 }
 
-/** Why a sign-in is needed; nothing for a reason that has no words yet. */
+/** Returns the reason for a sign-in, or an empty string for an unknown reason. */
 export function describeSignInReason(reason: string): string {
   const { reasons } = strings.connect;
   return (Object.hasOwn(reasons, reason) && reasons[reason]) || '';

@@ -1,6 +1,6 @@
 import { flowChannel } from '@behalf/contracts/plain';
 
-/** What of a browser it takes. Each way can be closed: by a policy of a page on the way, or by a setting. */
+/** Browser APIs for the signals. Page policies and browser settings can disable each of them. */
 export interface SignalParts {
   readonly origin: string;
   readonly page: Pick<EventTarget, 'addEventListener' | 'removeEventListener'>;
@@ -8,12 +8,14 @@ export interface SignalParts {
   readonly storage: () => Pick<Storage, 'getItem' | 'removeItem'>;
 }
 
-/** Tells once that a sign-in may be over, whichever way it comes to be known; gives back how to stop listening. */
+/** Calls `onSignal` once when a sign-in may have ended. Returns a function that stops listening. */
 export type ListenForFlow = (flowId: string, onSignal: () => void) => () => void;
 
 /**
- * The window of the sign-in tells its end in three ways, because each may be closed: windows that other sites open lose
- * who opened them, and storage can be switched off. Only words of this origin about this very sign-in count.
+ * Creates a listener for the result page of a sign-in, which signals in three ways:
+ * BroadcastChannel, `postMessage` to the opener and localStorage. Each can be unavailable:
+ * Cross-Origin-Opener-Policy removes the opener, and storage can be disabled. The listener ignores
+ * other origins and other sign-ins.
  */
 export function createFlowSignals({ origin, page, openChannel, storage }: SignalParts): ListenForFlow {
   return (flowId, onSignal) => {
@@ -38,7 +40,7 @@ export function createFlowSignals({ origin, page, openChannel, storage }: Signal
     channel?.addEventListener('message', onChannel);
     page.addEventListener('message', onMessage);
     page.addEventListener('storage', onStorage);
-    // It may have been told before anybody listened.
+    // The signal may have arrived before the listener was added.
     if (tryOrUndefined(() => storage().getItem(key)) != null) signal();
     return () => {
       channel?.removeEventListener('message', onChannel);
@@ -50,7 +52,7 @@ export function createFlowSignals({ origin, page, openChannel, storage }: Signal
   };
 }
 
-/** What sign-ins left behind that nobody waited for to their end: they were finished in the window of the page. */
+/** Removes the entries of sign-ins that ended without a listener, because they ran in the main window. */
 export function clearStoredFlows(storage: () => Storage): void {
   tryOrUndefined(() => {
     const stored = storage();
@@ -58,7 +60,7 @@ export function clearStoredFlows(storage: () => Storage): void {
   });
 }
 
-/** Without storage nothing was left there, and without a channel nothing is heard on it. */
+/** Returns undefined if the browser API is unavailable. */
 function tryOrUndefined<T>(work: () => T): T | undefined {
   try {
     return work();
@@ -67,7 +69,7 @@ function tryOrUndefined<T>(work: () => T): T | undefined {
   }
 }
 
-/** What the page at the end of a sign-in tells. It says that there is something to ask for, and decides nothing. */
+/** Checks a message of the result page. The message only triggers a poll and carries no result. */
 function isFlowMessage(data: unknown, flowId: string): boolean {
   if (typeof data !== 'object' || data === null) return false;
   const { type, flowId: messageFlowId } = data as { type?: unknown; flowId?: unknown };

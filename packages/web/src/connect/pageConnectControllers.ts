@@ -13,7 +13,7 @@ import {
 import type { ConnectState } from './connectState.ts';
 import { clearStoredFlows, createFlowSignals } from './flowSignals.ts';
 
-/** Windows of this browser tell each other which server was connected. The word opens nothing. */
+/** Tells the other windows of this browser which server was connected. The message grants no access. */
 const channel = new BroadcastChannel('behalf-connected');
 
 const listen = createFlowSignals({
@@ -23,7 +23,7 @@ const listen = createFlowSignals({
   storage: () => localStorage,
 });
 
-/** A sign-in that is begun and ended in these ways, in a window of this page. */
+/** Creates a controller with the given requests and the APIs of this page. */
 export function createPageConnectController({
   start,
   cancel,
@@ -43,7 +43,7 @@ export function createPageConnectController({
   });
 }
 
-/** The sign-ins of this page. Whoever signs in anew loads the page anew. */
+/** Controllers of this page. A different user always starts with a new page. */
 export const connectControllers = createConnectControllers({
   create: (server, onConnected) =>
     createPageConnectController({
@@ -60,14 +60,14 @@ export const connectControllers = createConnectControllers({
 
 clearStoredFlows(() => localStorage);
 
-/** Whatever is shown of it is read anew: its state, its tools and what is stored of the sign-in. */
+/** Reloads the state, the tools and the credentials of the connected server. */
 connectControllers.onConnected(() => void invalidateServers(queryClient));
 
 export interface ConnectHandle extends Omit<ConnectController, 'state'> {
   readonly state: ConnectState;
 }
 
-/** The sign-in at a server, wherever on the page it was begun. */
+/** Returns the sign-in at a server. All components share it. */
 export function useConnect(server: string): ConnectHandle {
   const { state, ...actions } = connectControllers.get(server);
   return { state: useStore(state), ...actions };

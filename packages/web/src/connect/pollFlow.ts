@@ -2,7 +2,7 @@ import type { FlowError, FlowStatusView } from '@behalf/contracts';
 import { ApiError } from '../api/request.ts';
 import type { ConnectProbe } from './connectState.ts';
 
-/** How a sign-in ended, as the gateway says. */
+/** Outcome of a sign-in as reported by the gateway. */
 export type FlowOutcome =
   | { readonly kind: 'completed'; readonly probe?: ConnectProbe }
   | { readonly kind: 'failed'; readonly error: FlowError }
@@ -10,23 +10,23 @@ export type FlowOutcome =
 
 export interface FlowPollingParts {
   readonly status: (flowId: string, waitMs: number, signal: AbortSignal) => Promise<FlowStatusView>;
-  /** Does something later; gives back how to take that back. */
+  /** Schedules `work` and returns a function that cancels it. */
   readonly timer: (ms: number, work: () => void) => () => void;
 }
 
 interface FlowPolling {
-  /** How it ended; never rejects. Undefined: `stop` was called before. */
+  /** Outcome of the sign-in, or undefined after `stop`. Never rejects. */
   readonly ended: Promise<FlowOutcome | undefined>;
-  /** There may be something to hear: asks at once. */
+  /** Aborts the current long poll and polls immediately. */
   pollNow(): void;
   stop(): void;
 }
 
-/** As long as the gateway lets one wait. */
+/** Maximum `wait` of the status request that the gateway accepts. */
 const MAX_WAIT_MS = 25_000;
 const RETRY_MS = 2_000;
 
-/** Asks how a sign-in stands until it is over. Nobody else decides it: not the window, and not what a message says. */
+/** Polls the status of a sign-in until it ends. Only this status decides the outcome. */
 export function pollFlow({ status, timer }: FlowPollingParts, flowId: string): FlowPolling {
   const stopping = new AbortController();
   const isStopped = () => stopping.signal.aborted;
@@ -79,7 +79,7 @@ export function toFlowOutcome({ completed, failed, error, probe }: FlowStatusVie
   return failed ? { kind: 'failed', error: error ?? 'callback_failed' } : undefined;
 }
 
-/** What will not be answered otherwise the next time. A gateway that is silent or busy has not said anything. */
+/** Returns the outcome for a final error. Network errors, 429 and 5xx are retried. */
 function outcomeOfError(error: unknown): FlowOutcome | undefined {
   if (!(error instanceof ApiError)) return { kind: 'refused', error };
   if (error.code === 'MCP_FLOW_NOT_FOUND') return { kind: 'failed', error: 'flow_unknown' };

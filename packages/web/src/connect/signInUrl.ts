@@ -1,11 +1,11 @@
 import { isLoopbackHost, parseUrl } from '@behalf/contracts/plain';
 
-/** Where people sign in at our own identity provider. */
+/** Paths of the sign-in at Behalf's identity provider. */
 const OPENID_PATH_PREFIX = '/oauth/';
 
 /**
- * Where a sign-in that is missing has to happen: at the server, in a window beside the page, or here, which leaves the
- * page. Undefined: it cannot be begun from a browser.
+ * Returns how to start a required sign-in. `server`: in a pop-up. `here`: at Behalf's identity
+ * provider, which leaves the page. Undefined: it cannot start in a browser.
  */
 export function signInLocation(connectUrl: string | null, origin: string): 'server' | 'here' | undefined {
   const path = resolveOwnUrl(connectUrl, origin)?.pathname;
@@ -14,8 +14,9 @@ export function signInLocation(connectUrl: string | null, origin: string): 'serv
 }
 
 /**
- * An address as the gateway gave it, if it leads to the gateway itself: a window that promises a sign-in goes nowhere
- * else. A gateway on this machine has several names, and gives the one it is known by.
+ * Returns the URL if it points to the gateway, otherwise undefined: a sign-in window must not open
+ * any other site. All loopback host names count as one host, because the gateway uses its
+ * configured name.
  */
 export function resolveOwnUrl(text: string | null, origin: string): URL | undefined {
   if (text === null || text === '' || !parseUrl(text, origin)) return undefined;
@@ -26,8 +27,9 @@ export function resolveOwnUrl(text: string | null, origin: string): URL | undefi
 }
 
 /**
- * Where the sign-in begins, with the way back. Only a path of this gateway: an address of another site would be led to
- * with a button that promises a sign-in. Judged as a browser reads it, and given whole: a path may look like a host.
+ * Returns the absolute sign-in URL with the return path. Accepts only a path of this gateway, so that
+ * a sign-in button cannot lead to another site. The URL parser of the browser decides. The result is
+ * absolute because a normalized path such as `//host` would name another host.
  */
 export function buildSignInUrl(
   connectUrl: string | null,

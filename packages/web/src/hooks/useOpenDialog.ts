@@ -5,8 +5,9 @@ const dialogs = ['edit', 'share'] as const;
 type OpenDialog = (typeof dialogs)[number];
 
 /**
- * Which dialog of a server is open: the one that the address names, so that it can be opened anew and sent to somebody.
- * It opens for who may do what it is for, and stays open when they lose that: what they typed is theirs to copy.
+ * Controls which dialog is open. The address names the dialog, so that a user can reload or share
+ * it. A dialog opens only with permission. It stays open if the user loses the permission, so that
+ * typed text can still be copied.
  */
 export function useOpenDialog(canOpen: Readonly<Record<OpenDialog, boolean>>) {
   const [params, setParams] = useSearchParams();

@@ -4,7 +4,7 @@ import { useUser } from '../api/user.ts';
 import { strings } from '../strings/strings.ts';
 import { showToast } from '../ui/Toasts.tsx';
 
-/** Says once that rights were taken away while the page is open: buttons that vanish without a word look like a fault. */
+/** Shows a toast when permissions are lost: buttons that disappear silently look like a bug. */
 export function usePermissionLossToast(bits: number | undefined): void {
   const previousBits = useRef<number | undefined>(undefined);
   useEffect(() => {
@@ -15,7 +15,7 @@ export function usePermissionLossToast(bits: number | undefined): void {
   }, [bits]);
 }
 
-/** The same of what the role of who is signed in allows. */
+/** Shows the toast when the role of the signed-in user loses permissions. */
 export function useRolePermissionLossToast(): void {
   const permissions = useUser()?.permissions.MCP_SERVERS;
   usePermissionLossToast(

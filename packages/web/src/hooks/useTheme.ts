@@ -12,14 +12,14 @@ function readStoredTheme(): Theme {
     const value = localStorage.getItem(KEY);
     return themes.find((theme) => theme === value) ?? 'system';
   } catch {
-    // Storage can be switched off; the system decides then.
+    // Storage can be disabled. The system theme applies then.
     return 'system';
   }
 }
 
 let currentTheme = readStoredTheme();
 
-/** Before anything is shown, so that nothing flashes. */
+/** Applies the theme. Called before the first render to prevent a flash of the wrong theme. */
 export function applyTheme(): void {
   const isDark = currentTheme === 'dark' || (currentTheme === 'system' && darkQuery.matches);
   document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light';
@@ -32,7 +32,7 @@ export function setTheme(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // It holds until the page is closed.
+    // Without storage the choice lasts until the page closes.
   }
   applyTheme();
   for (const listener of listeners) listener();

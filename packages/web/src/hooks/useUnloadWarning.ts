@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 
-/** Asks before the whole page is left while something is typed that nobody saved. */
+/** Lets the browser ask for confirmation before the page unloads with unsaved changes. */
 export function useUnloadWarning(isChanged: boolean): void {
   useEffect(() => {
     if (!isChanged) return undefined;

@@ -9,12 +9,12 @@ import { fromLocalField, readFilters, toLocalField, type AuditFilters, type Filt
 const textFilters = ['action', 'tool', 'actor', 'code', 'request'] as const;
 const timeFilters = ['from', 'to'] as const;
 
-/** Which events to show. A choice counts at once; what is typed counts when it is sent. */
+/** Filter form. A selected option applies immediately, text applies on submit. */
 export function AuditFilterForm({
   applied,
   onApply,
 }: {
-  /** As a query string. */
+  /** Query string. */
   readonly applied: string;
   readonly onApply: (filters: AuditFilters) => void;
 }) {
@@ -24,7 +24,7 @@ export function AuditFilterForm({
   const [isOpen, setOpen] = useState(() => hasMoreFilters(draft));
   const listId = useId();
   if (lastApplied !== applied) {
-    // Somebody went back, or followed a link: the fields show what is in force.
+    // The address changed, for example through the back button. The fields show the applied filters.
     const filters = readFilters(new URLSearchParams(applied));
     setLastApplied(applied);
     setDraft(filters);
@@ -127,7 +127,7 @@ export function AuditFilterForm({
   );
 }
 
-/** Whether one of those is set that are folded away. */
+/** Checks whether a collapsed filter is set. */
 function hasMoreFilters(filters: AuditFilters): boolean {
   return [...textFilters, ...timeFilters].some((name) => filters[name] !== undefined);
 }

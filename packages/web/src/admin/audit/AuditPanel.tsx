@@ -24,7 +24,7 @@ import styles from './AuditVerify.module.css';
 import { EventDialog, EventList } from './EventList.tsx';
 import { type AuditFilters, readFilters, writeFilters } from './filters.ts';
 
-/** Who did what, the newest first. What is looked for stands in the address. */
+/** Audit log, newest events first. The address contains the filters. */
 export function AuditPanel() {
   const { audit } = strings.admin;
   const queryClient = useQueryClient();
@@ -42,7 +42,7 @@ export function AuditPanel() {
     setParams(writeFilters(next));
   }
 
-  /** The newest, and only the first page of them: the others would be asked for one after the other. */
+  /** Reloads the first page only. Otherwise TanStack Query would refetch all loaded pages in sequence. */
   function refetchNewest(): void {
     queryClient.setQueryData(query.queryKey, (data) => ({
       pages: data?.pages.slice(0, 1) ?? [],
@@ -105,7 +105,7 @@ export function AuditPanel() {
   );
 }
 
-/** Names of users by their ids, of those that a first look finds: the log itself holds ids alone. */
+/** Returns user names by ID, from the loaded pages of the user list. Audit events contain only IDs. */
 function useActorNames(): ReadonlyMap<string, string> {
   const { data } = useInfiniteQuery(usersQuery(''));
   return useMemo(
@@ -114,10 +114,10 @@ function useActorNames(): ReadonlyMap<string, string> {
   );
 }
 
-/** As many as one reads; all of them are in the gateway's answer. */
+/** Maximum number of problems shown. The response can contain more. */
 const MAX_LISTED = 50;
 
-/** Checks the chains of the log, and says in words what was found. */
+/** Verifies the segment chains of the audit log and shows the result. */
 function AuditVerify() {
   const { audit } = strings.admin;
   const verifyMutation = useMutation({ mutationFn: verifyAudit });

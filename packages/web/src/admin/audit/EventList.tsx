@@ -105,7 +105,7 @@ const EventRow = memo(function EventRow({
   );
 });
 
-/** All that is recorded of one event, and the ways to what belongs to it. */
+/** All recorded fields of an event, with links that filter by them. */
 export function EventDialog({
   entry,
   userNames,

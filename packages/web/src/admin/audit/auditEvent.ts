@@ -4,7 +4,7 @@ import type { AuditEntry } from '../../api/admin.ts';
 import { strings } from '../../strings/strings.ts';
 import type { Tone } from '../../ui/Badge.tsx';
 
-/** An event with the members that are shown of it. */
+/** Audit event with the fields that the page shows. */
 export interface ShownAuditEvent {
   readonly id: string;
   readonly at: number;
@@ -28,7 +28,7 @@ export interface ShownAuditEvent {
   readonly request: string;
 }
 
-/** Undefined for an event that was spoilt in the store. A member that is missing, or not what it should be, is empty. */
+/** Parses an audit event. Returns undefined if it is corrupt. Missing and invalid fields are empty. */
 export function parseAuditEvent(entry: AuditEntry): ShownAuditEvent | undefined {
   if (!('kind' in entry) || typeof entry['at'] !== 'number') return undefined;
   const { id, at, kind, action } = entry as { id: string; at: number; kind: AuditKind; action: string };
@@ -75,13 +75,13 @@ export const outcomeTones: Readonly<Record<AuditOutcome, Tone>> = {
   asked: 'info',
 };
 
-/** What was done, in words where there are any for it. */
+/** Returns the description of an action, or the action itself. */
 export function actionLabel(action: string): string {
   const labels: Readonly<Record<string, string>> = strings.admin.audit.actions;
   return Object.hasOwn(labels, action) ? (labels[action] ?? action) : action;
 }
 
-/** Who did it: by name where it is known. */
+/** Returns the name of the actor, or its ID or kind if the name is unknown. */
 export function actorLabel(
   { kind, id }: ShownAuditEvent['actor'],
   userNames: ReadonlyMap<string, string>,
@@ -91,7 +91,7 @@ export function actorLabel(
   return userName || (Object.hasOwn(labels, kind) ? (labels[kind] ?? kind) : kind);
 }
 
-/** What it was done to: a server with its tool, or else what it is called; a user by name where it is known. */
+/** Returns the target: server and tool, or else the subject. User names replace IDs if known. */
 export function targetLabel(
   { server, tool, subject }: ShownAuditEvent,
   userNames: ReadonlyMap<string, string>,

@@ -1,6 +1,6 @@
 import { auditKinds, auditOutcomes } from '@behalf/contracts/plain';
 
-/** What events can be chosen by. The names are those of the gateway, and of the address. */
+/** Filters of the audit log. The REST API and the page address use these names. */
 export const filterNames = [
   ...(['kind', 'outcome', 'server', 'action', 'tool'] as const),
   ...(['actor', 'code', 'request', 'from', 'to'] as const),
@@ -10,7 +10,7 @@ export type AuditFilters = Readonly<Partial<Record<FilterName, string>>>;
 
 const MAX_LENGTH = 200;
 
-/** The filters of an address. What the gateway would refuse is left out, so that an old link still shows something. */
+/** Reads the filters of an address. Drops values that the gateway rejects, so that old links still work. */
 export function readFilters(params: URLSearchParams): AuditFilters {
   const found: Partial<Record<FilterName, string>> = {};
   for (const name of filterNames) {
@@ -28,17 +28,17 @@ function parseValue(name: FilterName, value: string): string | undefined {
   return value;
 }
 
-/** A time as the gateway takes it, in UTC; a date alone is its first moment. */
+/** Converts a time to UTC in ISO 8601 format. A date without a time is midnight. */
 function parseMoment(text: string): string | undefined {
-  // What else a browser takes for a date differs from one to the next.
+  // Browsers disagree about other date formats.
   const timestamp = /^\d{4}-\d{2}-\d{2}(T|$)/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(timestamp)) return undefined;
   const moment = new Date(timestamp).toISOString();
-  // An offset can lead into a year of five digits, which the gateway does not take.
+  // An offset can produce a year with five digits, which the gateway rejects.
   return moment.startsWith('+') ? undefined : moment;
 }
 
-/** As a query string; the same filters give the same text. */
+/** Serializes filters as a query string. Equal filters produce equal text. */
 export function writeFilters(filters: AuditFilters): string {
   const params = new URLSearchParams();
   for (const name of filterNames) {
@@ -50,7 +50,7 @@ export function writeFilters(filters: AuditFilters): string {
 
 const twoDigits = (value: number) => String(value).padStart(2, '0');
 
-/** A moment as a field for local times shows it; empty for none. */
+/** Formats a time for a `datetime-local` field. Returns an empty string for no time. */
 export function toLocalField(moment: string | undefined): string {
   const date = new Date(moment ?? '');
   if (Number.isNaN(date.getTime())) return '';
@@ -58,8 +58,8 @@ export function toLocalField(moment: string | undefined): string {
   return `${day}T${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`;
 }
 
-/** What stands in such a field, as a moment that means the same to everybody; empty for none. */
+/** Parses the value of a `datetime-local` field to UTC. Returns an empty string for no value. */
 export function fromLocalField(text: string): string {
-  // Without an offset a time is read as local.
+  // `Date.parse` treats a time without an offset as local.
   return parseMoment(text) ?? '';
 }

@@ -23,9 +23,9 @@ interface ChartSeries {
 
 export interface ChartProps {
   readonly title: string;
-  /** What the picture shows, in a sentence. */
+  /** One sentence that describes the chart. */
   readonly summary: string;
-  /** One is drawn over the other, in this order. All have as many values as there are moments. */
+  /** Drawn in this order. Each series has as many values as `moments`. */
   readonly series: readonly ChartSeries[];
   readonly moments: readonly number[];
   readonly format: (value: number) => string;
@@ -33,7 +33,7 @@ export interface ChartProps {
 
 const chartSize: ChartSize = { width: 600, height: 100 };
 
-/** Values over time: a picture with a sentence about it, the value under the pointer or the arrow keys, and a table. */
+/** Chart of values over time, with a summary, a value for the pointer and the arrow keys, and a table. */
 export function Chart({ title, summary, series, moments, format }: ChartProps) {
   const { charts } = strings.admin;
   const [column, setColumn] = useState<number | null>(null);

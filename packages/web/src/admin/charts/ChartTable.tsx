@@ -4,7 +4,7 @@ import type { ChartProps } from './Chart.tsx';
 import styles from './ChartTable.module.css';
 import { formatClock } from '../../ui/format.ts';
 
-/** The same values as a table, for who cannot or does not want to read a picture. Built when it is opened. */
+/** Accessible table of the same values. Rendered when the user opens it. */
 export function ChartTable({ title, series, moments, format }: Omit<ChartProps, 'summary'>) {
   const { charts } = strings.admin;
   const [isOpen, setOpen] = useState(false);

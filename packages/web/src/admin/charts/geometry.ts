@@ -1,4 +1,4 @@
-/** A drawing in units of its own; the page stretches it to the room there is. */
+/** Size of the SVG view box. The page stretches it to the available width. */
 export interface ChartSize {
   readonly width: number;
   readonly height: number;
@@ -6,28 +6,28 @@ export interface ChartSize {
 
 const STEPS = [1, 2, 5, 10];
 
-/** The next round number that nothing exceeds: 1, 2 or 5 times a power of ten. At least 1, so that zero has a place. */
+/** Rounds up to 1, 2 or 5 times a power of ten. Returns at least 1, so that a chart of zeros has a scale. */
 export function roundUpToStep(largest: number): number {
   if (!(largest > 1)) return 1;
   const power = 10 ** Math.floor(Math.log10(largest));
-  // Of 0.3 / 0.1 nothing must remain that asks for the next step.
+  // A floating-point error of the division must not select the next step.
   const step = STEPS.find((candidate) => largest / power <= candidate * (1 + 1e-9)) ?? 10;
   return step * power;
 }
 
-/** The largest of several rows of values, without those that are missing. */
+/** Returns the largest value of several rows, ignoring missing values. */
 export function maxValue(rows: readonly (readonly (number | null)[])[]): number {
   let largest = 0;
   for (const row of rows) for (const value of row) if (value !== null && value > largest) largest = value;
   return largest;
 }
 
-/** Which of `count` columns lies under a point, as a share of the width. */
+/** Returns the column at a horizontal position, given as a share of the width. */
 export function columnAt(share: number, count: number): number {
   return Math.min(count - 1, Math.max(0, Math.floor(share * count)));
 }
 
-/** Which column a key leads to; undefined for a key that leads nowhere. From nowhere it begins at the newest one. */
+/** Returns the column after a key press, or undefined for other keys. Starts at the newest column. */
 export function nextColumn(key: string, column: number | null, count: number): number | undefined {
   const current = column ?? count;
   const targets: Readonly<Record<string, number>> = {
@@ -42,12 +42,12 @@ export function nextColumn(key: string, column: number | null, count: number): n
 
 type Values = readonly (number | null)[];
 
-/** How much of a column its bar fills. */
+/** Width of a bar relative to its column. */
 const BAR_WIDTH_SHARE = 0.7;
 
 const round = (value: number) => Math.round(value * 100) / 100;
 
-/** All bars as one path: a chart of a hundred columns costs the page one element. */
+/** Draws all bars as one path, so that a chart with a hundred columns needs one element. */
 export function barsPath(values: Values, maxY: number, { width, height }: ChartSize): string {
   const column = width / values.length;
   const bar = round(column * BAR_WIDTH_SHARE);
@@ -61,7 +61,7 @@ export function barsPath(values: Values, maxY: number, { width, height }: ChartS
     .join('');
 }
 
-/** A line through the middle of the columns, broken where there is no value. A value alone is a dot. */
+/** Draws a line through the column centers with gaps for missing values. A single value is a dot. */
 export function linePath(values: Values, maxY: number, { width, height }: ChartSize): string {
   const column = width / values.length;
   let path = '';
@@ -69,7 +69,7 @@ export function linePath(values: Values, maxY: number, { width, height }: ChartS
     if (value === null) continue;
     const point = `${round((index + 0.5) * column)} ${round(height - (value / maxY) * height)}`;
     const isFirst = index === 0 || values[index - 1] === null;
-    // A line of no length has round ends: that is the dot.
+    // A zero-length line with round caps renders as a dot.
     path += isFirst ? `M${point}h0` : `L${point}`;
   }
   return path;

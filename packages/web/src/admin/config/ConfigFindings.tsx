@@ -8,7 +8,7 @@ interface ConfigFinding {
   readonly line?: number | undefined;
 }
 
-/** What is wrong with a configuration or remarkable in it: where, what, and what was probably meant. */
+/** Errors and warnings of a configuration with path, message and suggestion. */
 export function ConfigFindings({ findings }: { readonly findings: readonly ConfigFinding[] }) {
   const { config } = strings.admin;
   return (

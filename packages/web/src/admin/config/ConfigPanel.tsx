@@ -17,7 +17,7 @@ import { ConfigTree } from './ConfigTree.tsx';
 import { ConfigFindings } from './ConfigFindings.tsx';
 import { EnvironmentTable } from './EnvironmentTable.tsx';
 
-/** What runs, and where it came from. For operators: it is of the gateway as a whole. */
+/** Active configuration and its sources. Only for operators, because it concerns all tenants. */
 export function ConfigPanel() {
   const { config } = strings.admin;
   const isOperator = useUser()?.isOperator ?? false;
@@ -39,7 +39,7 @@ function ActiveConfig() {
     mutationFn: reloadConfiguration,
     onSuccess: () => {
       showToast('success', config.reloaded, config.reloadedText);
-      // Servers, roles, models: anything may be another now.
+      // A reload can change servers, roles and models.
       return queryClient.invalidateQueries();
     },
   });

@@ -6,7 +6,7 @@ import { type ConfigNode, type ConfigTextPart, splitConfigText } from './configN
 
 type Branch = Extract<ConfigNode, { kind: 'branch' }>;
 
-/** The configuration as it is nested. What is folded is not built: a file of a thousand servers opens at once. */
+/** Configuration tree. Renders only open branches, so that thousands of servers open quickly. */
 export function ConfigTree({ node, depth = 0 }: { readonly node: Branch; readonly depth?: number }) {
   return (
     <ul className={styles['branch']}>
@@ -64,7 +64,7 @@ function Value({ node }: { readonly node: Exclude<ConfigNode, Branch> }) {
   return <ConfigText text={node.text} />;
 }
 
-/** A text of the configuration, in which hidden secrets and names of variables stand out. */
+/** Configuration text with highlighted secret masks and variable names. */
 export function ConfigText({ text }: { readonly text: string }) {
   return splitConfigText(text).map((part, index) => <TextPart key={index} part={part} />);
 }

@@ -8,7 +8,7 @@ import styles from './EnvironmentTable.module.css';
 
 type Variable = EffectiveConfigView['environment'][number];
 
-/** The variables of the environment: what holds, and whether somebody said so. */
+/** Environment variables with their effective values. By default only those that are set. */
 export function EnvironmentTable({ variables }: { readonly variables: readonly Variable[] }) {
   const { config } = strings.admin;
   const [isSetOnly, setSetOnly] = useState(true);

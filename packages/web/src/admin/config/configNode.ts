@@ -1,6 +1,6 @@
 import { secretMask } from '@behalf/contracts/plain';
 
-/** A value of the configuration, ready to be shown. */
+/** Configuration value prepared for display. */
 export type ConfigNode =
   | {
       readonly kind: 'branch';
@@ -10,7 +10,7 @@ export type ConfigNode =
   | { readonly kind: 'text' | 'plain'; readonly text: string }
   | { readonly kind: 'empty'; readonly isList: boolean };
 
-/** Part of a text: as it is, a secret that is not told, or the name of a variable. */
+/** Part of a text: plain text, the mask of a secret, or a variable reference. */
 export interface ConfigTextPart {
   readonly kind: 'text' | 'secret' | 'variable';
   readonly text: string;
@@ -24,7 +24,7 @@ export function toConfigNode(value: unknown): ConfigNode {
   return children.length === 0 ? { kind: 'empty', isList } : { kind: 'branch', isList, children };
 }
 
-/** What must be told apart inside a text: a mask is not the value, and `${NAME}` is read from the environment. */
+/** Splits a text into plain parts, secret masks and `${NAME}` references to environment variables. */
 export function splitConfigText(text: string): ConfigTextPart[] {
   const parts = text.split(/(\*{8}|\$\{[^}]*\})/);
   return parts

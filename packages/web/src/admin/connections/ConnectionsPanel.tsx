@@ -16,7 +16,7 @@ import { Metrics } from '../Metrics.tsx';
 import styles from './ConnectionsPanel.module.css';
 import { conditionTones, retryText, sortByCondition, toCondition } from './condition.ts';
 
-/** What this process has open, and what fails. It follows by itself. */
+/** Connections and failures of this replica, refreshed automatically. */
 export function ConnectionsPanel() {
   const { connections } = strings.admin;
   const { data, error, refetch } = useQuery(connectionsQuery);
@@ -65,7 +65,7 @@ export function ConnectionsPanel() {
   );
 }
 
-/** One server: how it is doing, for whom, and what is wrong with it. */
+/** Connection state of a server, its users and its error. */
 function ConnectionRow({ server: connection }: { readonly server: LiveServer }) {
   const { connections } = strings.admin;
   const { server, title, scope, users, inFlight, code, since, retryAt } = connection;

@@ -8,7 +8,7 @@ import { CodeLabel } from '../CodeLabel.tsx';
 import { retryText, sortByCondition } from './condition.ts';
 import styles from './OpenBreakers.module.css';
 
-/** What is being held back because it failed too often. Nothing at all while there is nothing to say. */
+/** Servers with an open circuit breaker. Renders nothing if there are none. */
 export function OpenBreakers() {
   const { connections } = strings.admin;
   const { data } = useQuery(connectionsQuery);

@@ -5,8 +5,8 @@ import { formatDuration } from '../../ui/format.ts';
 
 const conditions = ['breaker', 'failing', 'partly', 'connecting', 'connected', 'idle'] as const;
 /**
- * How a server is doing, in one word; the worst stand first. `partly`: it serves, and fails for somebody. `idle`: nothing
- * is open, and nothing is wrong with that.
+ * Condition of a server, worst first. `partly`: it works for some users and fails for others.
+ * `idle`: nothing is open and nothing failed.
  */
 type Condition = (typeof conditions)[number];
 
@@ -29,13 +29,13 @@ export function toCondition(server: LiveServer): Condition {
   return state === 'connecting' ? 'connecting' : 'idle';
 }
 
-/** What needs somebody stands on top; of equals in the order of their names. */
+/** Sorts by condition, worst first, then by name. */
 export function sortByCondition(servers: readonly LiveServer[]): LiveServer[] {
   const rank = (server: LiveServer) => conditions.indexOf(toCondition(server));
   return [...servers].sort((a, b) => rank(a) - rank(b) || (a.server < b.server ? -1 : 1));
 }
 
-/** When a server that fails is tried again. */
+/** Returns when the gateway retries a failing server. */
 export function retryText(retryAt: number, now = Date.now()): string {
   const { connections } = strings.admin;
   const wait = retryAt - now;

@@ -18,13 +18,13 @@ import { bucketTimes, sum, sumServers } from './statistics.ts';
 
 const ranges: readonly StatsRange[] = ['hour', 'day'];
 
-/** How the servers are doing: what fails now comes first, then what was called in the last hour or day. */
+/** Overview: open circuit breakers first, then the calls of the last hour or day. */
 export function OverviewPanel() {
   const { overview } = strings.admin;
   const [params, setParams] = useSearchParams();
   const range: StatsRange = params.get('range') === 'day' ? 'day' : 'hour';
   const { data, error, refetch } = useQuery(statsQuery(range));
-  // What is open stands above the figures: they wait for it, and do not move down.
+  // The breaker notice is above the figures. They wait for it so that they do not move down.
   const isWaiting = useQuery(connectionsQuery).isPending || !data;
   const all = data && sumServers(data.servers);
   return (
@@ -71,7 +71,7 @@ export function OverviewPanel() {
   );
 }
 
-/** The few numbers one looks at first. */
+/** Key figures. */
 function OverviewMetrics({
   calls,
   errors,

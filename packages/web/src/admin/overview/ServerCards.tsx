@@ -11,9 +11,9 @@ import { CallsChart, LatencyChart } from './ServerCharts.tsx';
 import { sortByCalls, bucketTimes, sum, type ServerStats } from './statistics.ts';
 import styles from './ServerCards.module.css';
 
-/** As many as one looks at; the others come when they are asked for. */
+/** Servers shown initially and per click. */
 const PAGE_SIZE = 8;
-/** Under this name the gateway counts what is too much to be told apart. */
+/** Name under which the gateway counts the servers beyond its limit per tenant. */
 const OTHERS = '(others)';
 
 export function ServerCards({ stats }: { readonly stats: StatsView }) {

@@ -6,7 +6,7 @@ import { formatNumber } from '../../ui/format.ts';
 import styles from './TokenCounters.module.css';
 import { sortOutcomes } from './statistics.ts';
 
-/** How exchanges and refreshes of tokens ended. The gateway tells operators alone: it is of all tenants. */
+/** Outcomes of token exchanges and refreshes. Only operators receive them: they cover all tenants. */
 export function TokenCounters({ stats: { exchanges, refreshes } }: { readonly stats: StatsView }) {
   const { tokens } = strings.admin;
   if (!exchanges && !refreshes) return null;

@@ -2,7 +2,7 @@ import type { StatsView } from '@behalf/contracts';
 
 export type ServerStats = StatsView['servers'][number];
 
-/** When each bucket begins. */
+/** Returns the start time of each bucket. */
 export function bucketTimes(
   { from, bucketMs }: Pick<StatsView, 'from' | 'bucketMs'>,
   count: number,
@@ -14,7 +14,7 @@ export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Calls and errors of all servers together, bucket by bucket. Latencies cannot be added up. */
+/** Adds up the calls and errors of all servers by bucket. Latencies cannot be added. */
 export function sumServers(servers: readonly ServerStats[]): Pick<ServerStats, 'calls' | 'errors'> {
   const bucketCount = Math.max(0, ...servers.map(({ calls }) => calls.length));
   const sumBuckets = (of: 'calls' | 'errors') =>
@@ -22,12 +22,12 @@ export function sumServers(servers: readonly ServerStats[]): Pick<ServerStats, '
   return { calls: sumBuckets('calls'), errors: sumBuckets('errors') };
 }
 
-/** The busiest first; of equals in the order of their names, so that nothing jumps. */
+/** Sorts by number of calls, then by name, so that the order is stable. */
 export function sortByCalls(servers: readonly ServerStats[]): ServerStats[] {
   return [...servers].sort((a, b) => sum(b.calls) - sum(a.calls) || (a.server < b.server ? -1 : 1));
 }
 
-/** The largest value and where it stands; undefined where there is none. */
+/** Returns the largest value and its index, or undefined if there is no value. */
 export function findPeak(
   values: readonly (number | null)[],
 ): { readonly value: number; readonly index: number } | undefined {
@@ -38,12 +38,12 @@ export function findPeak(
   return peak;
 }
 
-/** The newest value that there is. */
+/** Returns the newest value that is not missing. */
 export function latestValue(values: readonly (number | null)[]): number | null {
   return values.findLast((value) => value !== null) ?? null;
 }
 
-/** Counters in the order of their size. */
+/** Sorts counters by value, largest first. */
 export function sortOutcomes(outcomes: Readonly<Record<string, number>>): (readonly [string, number])[] {
   return Object.entries(outcomes).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
 }

@@ -109,7 +109,7 @@ export function NewRoleDialog({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/** Changes the description. When somebody else changed the role meanwhile, what it says now is shown before it is repeated. */
+/** Changes the description. After a version conflict it shows the current role before the retry. */
 export function EditRoleDescriptionDialog({
   role,
   onClose,

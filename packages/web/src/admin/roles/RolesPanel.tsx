@@ -24,7 +24,6 @@ import { DeleteRoleDialog, EditRoleDescriptionDialog, NewRoleDialog } from './Ro
 
 type OpenDialog = { readonly dialog: 'new' } | RoleAction;
 
-/** The roles of the tenant, and what each of them allows. */
 export function RolesPanel() {
   const { roles } = strings.admin;
   const { data, error, refetch } = useQuery(rolesQuery);
@@ -63,13 +62,12 @@ export function RolesPanel() {
   );
 }
 
-/** What is asked for with a button of the card. */
+/** Action requested by a button of a role card. */
 interface RoleAction {
   readonly dialog: 'describe' | 'delete';
   readonly name: string;
 }
 
-/** A role, and what it allows. */
 const RoleCard = memo(function RoleCard({
   role,
   onAction,
@@ -119,15 +117,27 @@ const RoleCard = memo(function RoleCard({
   );
 });
 
+<<<<<<< HEAD
 /** One permission of a role. It moves at once, and goes back with an explanation when the gateway refuses. */
 function PermissionSwitch({ role, bit }: { readonly role: AdminRoleView; readonly bit: McpPermission }) {
+=======
+/** Switch of one permission. It changes immediately and reverts with an error if the gateway refuses. */
+function PermissionSwitch({
+  role,
+  bit,
+}: {
+  readonly role: AdminRoleView;
+  readonly bit: McpPermission;
+}) {
+>>>>>>> c1
   const { roles } = strings.admin;
   const queryClient = useQueryClient();
   const { name, permissions } = role;
-  // The mutation tells of itself a moment later than the click, and a controlled input would go back in between.
+  // The mutation state updates one render after the click. Without this value the switch would
+  // revert briefly.
   const [pendingValue, setPendingValue] = useState<boolean>();
   const changeMutation = useMutation({
-    // One after the other: each is decided on the version that the one before it made.
+    // Runs changes of a role in sequence, because each needs the version that the previous change produced.
     scope: { id: `role ${name}` },
     mutationFn: (isOn: boolean) => {
       const current =

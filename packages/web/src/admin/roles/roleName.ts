@@ -2,7 +2,7 @@ type RoleNameProblem = 'missing' | 'characters' | 'long';
 
 const MAX_LENGTH = 64;
 
-/** What the gateway would say about a name, before it is asked. */
+/** Validates a role name with the rules of the gateway. */
 export function validateRoleName(name: string): RoleNameProblem | undefined {
   if (name === '') return 'missing';
   if (name.length > MAX_LENGTH) return 'long';

@@ -13,7 +13,7 @@ import { showToast } from '../../ui/Toasts.tsx';
 import { formatDateTime } from '../../ui/format.ts';
 import styles from './UsersPanel.module.css';
 
-/** All about one account, and where it is signed in. */
+/** Details and sessions of an account. */
 export function UserDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { users } = strings.admin;
   const { data: user, error, refetch } = useQuery(userDetailsQuery(id));
@@ -50,13 +50,13 @@ function factsOf(user: AdminUserView) {
   ];
 }
 
-/** Where a user is signed in: each sign-in can be ended, or all of them. */
+/** Sessions of a user, which can be ended individually or all at once. */
 function UserSessions({ user }: { readonly user: AdminUserView }) {
   const { users } = strings.admin;
   const queryClient = useQueryClient();
   const query = userSessionsQuery(user.id);
   const { data, error, refetch } = useQuery(query);
-  // Also after a failure: a session that is not found has ended elsewhere.
+  // Also after an error: a session that is not found has already ended.
   const refetchSessions = () => queryClient.invalidateQueries({ queryKey: query.queryKey });
   const endMutation = useMutation({
     mutationFn: (id: string) => endUserSession(user.id, id),

@@ -1,6 +1,5 @@
 import styles from './UserRoleSelect.module.css';
 
-/** Which role somebody has, and which there are. */
 export function UserRoleSelect({
   label,
   role,
@@ -14,7 +13,7 @@ export function UserRoleSelect({
   readonly isBusy: boolean;
   readonly onChange: (role: string) => void;
 }) {
-  // A role may have gone while its holder was disabled.
+  // The role may have been deleted while the user was disabled.
   const options = roles.includes(role) ? roles : [role, ...roles];
   return (
     <select

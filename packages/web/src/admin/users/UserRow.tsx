@@ -13,10 +13,10 @@ import { UserRoleSelect } from './UserRoleSelect.tsx';
 import styles from './UsersPanel.module.css';
 import { cacheUser } from './cacheUser.ts';
 
-/** Accounts of our own; no provider speaks for them. */
+/** Provider of accounts that are not managed by an identity provider. */
 const LOCAL = 'local';
 
-/** An account: who it is, its role, and whether it may sign in. */
+/** Row of an account with its role and whether it may sign in. */
 export const UserRow = memo(function UserRow({
   user,
   isSelf,
@@ -25,7 +25,7 @@ export const UserRow = memo(function UserRow({
 }: {
   readonly user: AdminUserView;
   readonly isSelf: boolean;
-  /** The names of all roles. */
+  /** Names of all roles. */
   readonly roles: readonly string[];
   readonly onOpen: (id: string) => void;
 }) {
@@ -122,7 +122,11 @@ function refusalText(error: unknown): string {
   return `${title}. ${text}`;
 }
 
+<<<<<<< HEAD
 /** What is asked about before it is done. */
+=======
+/** Changes that require a confirmation. */
+>>>>>>> c1
 type ChangeToConfirm = { readonly kind: 'disable' } | { readonly kind: 'own-role'; readonly role: string };
 
 function ConfirmUserChangeDialog({

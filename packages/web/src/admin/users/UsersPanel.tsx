@@ -19,7 +19,7 @@ import styles from './UsersPanel.module.css';
 const noRoles: readonly string[] = [];
 const roleNames = (roles: readonly AdminRoleView[]) => roles.map(({ name }) => name);
 
-/** The accounts of the tenant. What is searched for and whose details are open stands in the address. */
+/** Accounts of the tenant. The address contains the search text and the open account. */
 export function UsersPanel() {
   const { users } = strings.admin;
   const [params, setParams] = useSearchParams();
@@ -78,10 +78,10 @@ export function UsersPanel() {
   );
 }
 
-/** Long enough that a word is typed, short enough that nobody waits. */
+/** Delay between the last key press and the search. */
 const DEBOUNCE_MS = 300;
 
-/** Searches while one types. */
+/** Search field with debounce. */
 function UserSearch({
   value,
   onSearch,

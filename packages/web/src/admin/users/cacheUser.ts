@@ -3,14 +3,14 @@ import type { InfiniteData, QueryClient } from '@tanstack/react-query';
 import { userDetailsQuery } from '../../api/admin.ts';
 import { userQuery } from '../../api/user.ts';
 
-/** Puts what the gateway answered about an account into everything that shows it. */
+/** Writes a changed account to all cached queries that contain it. */
 export function cacheUser(queryClient: QueryClient, user: AdminUserView): void {
   queryClient.setQueryData(userDetailsQuery(user.id).queryKey, user);
   queryClient.setQueriesData<InfiniteData<AdminUsersView>>(
     { queryKey: ['admin', 'users'] },
     (data) => data && { ...data, pages: data.pages.map((page) => replaceUser(page, user)) },
   );
-  // It may be the one who is signed in.
+  // The changed account may be the signed-in user.
   void queryClient.invalidateQueries({ queryKey: userQuery.queryKey });
 }
 

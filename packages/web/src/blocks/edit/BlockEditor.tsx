@@ -34,16 +34,16 @@ interface BlockTexts {
 }
 
 interface BlockEdits extends BlockTexts {
-  /** Undefined: they stay as they are. */
+  /** Undefined if the inputs do not change. */
   readonly inputs: BlockInputs | undefined;
 }
 
 interface BlockEditorProps {
   readonly texts: BlockTexts;
   readonly onTextsChange: (texts: BlockTexts) => void;
-  /** What stands for an empty title; undefined: a title is needed. */
+  /** Title used if the field is empty. Undefined if a title is required. */
   readonly placeholder?: string;
-  /** Undefined: the tool cannot be asked, and its inputs stay. */
+  /** Undefined if the tool is not available. The inputs do not change in that case. */
   readonly schema: JsonRecord | undefined;
   readonly inputs: BlockInputs;
   readonly isChanged: boolean;
@@ -51,15 +51,15 @@ interface BlockEditorProps {
   readonly save: (edits: BlockEdits) => Promise<BlockView>;
   readonly onSaved: (block: BlockView) => Promise<void>;
   readonly onCancel: () => void;
-  /** Instead of the inputs, where the tool cannot be asked. */
+  /** Replaces the inputs if the tool is not available. */
   readonly children?: ReactNode;
-  /** What to do about a block that somebody else has changed. */
+  /** Reloads the block after a version conflict. */
   readonly onReload?: () => void;
 }
 
 const NO_ERRORS: AssignedErrors = { byField: new Map(), otherErrors: [] };
 
-/** Title, description and inputs of a block. What the gateway refuses stands at its field. */
+/** Form for title, description and inputs. Errors of the gateway appear at their fields. */
 export function BlockEditor(props: BlockEditorProps) {
   const { texts, onTextsChange, placeholder, schema, inputs, label, onSaved, onCancel } = props;
   const words = strings.blocks.form;
@@ -196,7 +196,7 @@ function SaveError({
   );
 }
 
-/** What becomes of each argument of the tool. */
+/** Mode and value of each argument of the tool. */
 function InputsForm({
   draft,
   errors,

@@ -15,10 +15,10 @@ import { Skeleton } from '../../ui/Skeleton.tsx';
 import { showToast } from '../../ui/Toasts.tsx';
 import { BlockEditor } from './BlockEditor.tsx';
 
-/** A block that is changed. Its server and its tool are what it is: with others it is another block. */
+/** Edits a block. Its server and tool cannot change. */
 export function EditBlockPage({ id }: { readonly id: string }) {
   const words = strings.blocks;
-  // Not while somebody types: what they edit does not change under their hands.
+  // No refetch, so that the form does not change while the user edits it.
   const query = useQuery({ ...blockQuery(id), refetchInterval: false, refetchOnWindowFocus: false });
   const { data: block, error, refetch } = query;
   const canEdit = block === undefined || hasAclBit(block.permissions, 'EDIT');
@@ -58,7 +58,7 @@ function EditBlockForm({ block, onReload }: { readonly block: BlockView; readonl
   const tools = useQuery({
     ...serverToolsQuery(server.name),
     enabled: server.state === 'available',
-    // The form that was begun stays the form of the tool as it was then.
+    // No refetch: the form keeps the schema that it was created with.
     refetchOnWindowFocus: false,
   });
   const tool = tools.data?.tools.find(({ name }) => name === toolName);
@@ -70,7 +70,7 @@ function EditBlockForm({ block, onReload }: { readonly block: BlockView; readonl
         <Skeleton lines={10} />
       ) : (
         <BlockEditor
-          // Once the tool can be asked, its inputs can be edited.
+          // Creates a new form when the tool becomes available, so that its inputs can be edited.
           key={String(tool !== undefined)}
           {...{ texts }}
           onTextsChange={setTexts}

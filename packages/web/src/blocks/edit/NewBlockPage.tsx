@@ -18,7 +18,7 @@ import { showToast } from '../../ui/Toasts.tsx';
 import { BlockEditor } from './BlockEditor.tsx';
 import { toDefaultInputs } from './inputsDraft.ts';
 
-/** A block that is made: which tool, and what becomes of its inputs. The choice stands in the address. */
+/** Creates a block. The address contains the selected server and tool. */
 export function NewBlockPage() {
   const words = strings.blocks.form;
   const { data: servers, error, refetch } = useQuery(serversQuery);

@@ -12,23 +12,23 @@ type InputValue = Exclude<BlockInput, { mode: 'ask' }>['value'];
 export const inputModes = ['ask', 'default', 'fixed'] as const;
 type InputMode = (typeof inputModes)[number];
 
-/** One argument of the tool: what becomes of it, and the value it has unless it is asked for. */
+/** Argument of the tool with its mode. `draft` is its value, unless the mode is `ask`. */
 export interface InputRow {
   readonly property: ObjectProperty;
   readonly mode: InputMode;
   readonly draft: Draft;
 }
 
-/** What somebody decides about the inputs of a block, while they do. */
+/** Edited inputs of a block. */
 export type InputsDraft =
   | {
       readonly kind: 'rows';
       readonly form: Form;
       readonly rows: readonly InputRow[];
-      /** Inputs that the tool does not name, or not any more. */
+      /** Inputs that the current schema of the tool does not contain. */
       readonly undeclared: BlockInputs;
     }
-  /** The schema is none that has single arguments: the inputs are written as JSON. */
+  /** The schema has no separate properties, so the user edits the inputs as JSON. */
   | { readonly kind: 'raw'; readonly text: string };
 
 export function createInputsDraft(schema: JsonRecord, inputs: BlockInputs): InputsDraft {
@@ -59,7 +59,7 @@ function inputValues(inputs: BlockInputs): JsonRecord {
   );
 }
 
-/** Values of a call that was made by hand: each is proposed. */
+/** Converts the arguments of a manual call to default inputs. */
 export function toDefaultInputs(args: JsonRecord): BlockInputs {
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, { mode: 'default', value: value as InputValue }]),
@@ -67,13 +67,13 @@ export function toDefaultInputs(args: JsonRecord): BlockInputs {
 }
 
 interface ParsedInputs {
-  /** Only good if there are no errors. */
+  /** Valid only if `errors` is empty. */
   readonly inputs: BlockInputs;
-  /** By the key of their place. */
+  /** Messages by `pathKey`. */
   readonly errors: ReadonlyMap<string, string>;
 }
 
-/** What is to be saved. Whatever is not asked for needs a value, also where the tool does not require one. */
+/** Parses the draft for saving. Each input needs a value unless its mode is `ask`, even if it is optional. */
 export function parseInputs(draft: InputsDraft): ParsedInputs {
   if (draft.kind === 'raw') return parseRawInputs(draft.text);
   const { args, errors } = collectArguments(...formOfValues(draft));
@@ -82,13 +82,13 @@ export function parseInputs(draft: InputsDraft): ParsedInputs {
     mode === 'ask' ? { mode } : { mode, value: args[name] as InputValue },
   ]);
   return {
-    // Not by assignment: an argument may be called __proto__.
+    // `fromEntries` instead of assignment: an argument may be named `__proto__`.
     inputs: Object.fromEntries([...namedInputs, ...Object.entries(draft.undeclared)]),
     errors: new Map(errors.toReversed().map(({ path, message }) => [pathKey(path), message])),
   };
 }
 
-/** The form of those that have a value, each of them required. */
+/** Returns the form of the inputs with a value, with all of them required. */
 function formOfValues({ form, rows }: Extract<InputsDraft, { kind: 'rows' }>): [Form, Draft] {
   const rowsWithValue = rows.filter(({ mode }) => mode !== 'ask');
   const { root, node } = form;
@@ -119,7 +119,7 @@ function isBlockInput(value: unknown): boolean {
   return (value['mode'] === 'fixed' || value['mode'] === 'default') && Object.hasOwn(value, 'value');
 }
 
-/** What the gateway found wrong with them, at the fields it is about. */
+/** Assigns the gateway's errors to the fields of the form. */
 export function assignInputErrors(draft: InputsDraft, errors: readonly Diagnostic[]): AssignedErrors {
   const argumentErrors = errors.map(({ path, ...rest }) => ({
     ...rest,

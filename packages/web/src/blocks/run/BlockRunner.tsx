@@ -35,20 +35,20 @@ import { initialRunInputs, presetValues, runInputSchema } from './runInputs.ts';
 
 interface BlockRunnerProps {
   readonly block: BlockView;
-  /** As the server shows them now; undefined: it cannot be asked. */
+  /** Current definition of the tool, or undefined if the server is not available. */
   readonly tool: ToolDetail | undefined;
   readonly view: ServerToolsView | undefined;
   readonly checkedBlock: CheckedBlock | undefined;
   readonly missing: MissingParts | undefined;
-  /** The credential that its user chose on this page. */
+  /** Label of the credential that the user selected on this page. */
   readonly selectedCredential: string | undefined;
   readonly onSelectCredential: (label: string) => void;
   readonly onRecheck: () => void;
-  /** The block was changed by somebody meanwhile. */
+  /** Called after a version conflict. */
   readonly onReload: () => void;
 }
 
-/** The form of a block, with which credential it runs, what it still needs, and what came of its last run. */
+/** Run form of a block with the credential choice, missing requirements and the last run. */
 export function BlockRunner(props: BlockRunnerProps) {
   const { block, tool } = props;
   const hash = useHash();
@@ -62,7 +62,7 @@ export function BlockRunner(props: BlockRunnerProps) {
     [schema, block.inputs, linked],
   );
   return (
-    // Another link begins anew; when the block is changed meanwhile, what was typed stays.
+    // Another link resets the form. A changed block keeps the typed values.
     <BlockRunForm
       key={linked?.hash ?? ''}
       {...props}
@@ -196,7 +196,7 @@ function BlockRunForm({ schema, initialValues, isLinked, ...props }: BlockRunner
             onRecheck();
             runButtonRef.current?.focus();
           }}
-          // The form is filled in again for who comes back.
+          // Stores the arguments in the address, so that the form is filled when the user returns.
           onBeforeLeave={() => history.replaceState(null, '', blockPath(block.id, form.currentArguments()))}
         />
       )}
@@ -220,7 +220,7 @@ function InputFields({ form, hasDefaults }: { readonly form: ToolForm; readonly 
   );
 }
 
-/** Where the user has something of their own to choose, or may go without although others sign in. */
+/** Checks whether the user has credentials, or may run without one at a server that uses user tokens. */
 function hasCredentialChoice(
   { choices, mayGoWithout }: NonNullable<CheckedBlock['credentials']>,
   view: ServerToolsView | undefined,
@@ -235,10 +235,10 @@ type BlockRunParts = Pick<
   readonly form: ToolForm;
 };
 
-/** What its user has to do before it can be started at all, or after it was refused for its inputs. */
+/** Result of `start`. `invalid` and `choose`: the user has to correct the inputs or choose a credential. */
 type StartResult = 'invalid' | 'choose' | 'started';
 
-/** Starts the run of a block with the credential that is shown, and with no other. */
+/** Runs a block with the displayed credential and no other. */
 function useBlockRun({
   block,
   tool: detail,
@@ -262,7 +262,7 @@ function useBlockRun({
     const { id, version, server, tool } = block;
     const endedRun = await runs.start({
       ...{ server: server.name, serverTitle: view?.title ?? server.name, tool, toolTitle: detail?.title },
-      // Exactly what is sent: who approves a call sees also what the block brings.
+      // All arguments that are sent, including preset ones: the approval shows them.
       args: { ...presetValues(block.inputs, ['fixed', 'default']), ...inputs },
       authority: view?.authority,
       block: { id, version, inputs, credential: selected },
@@ -278,7 +278,7 @@ function useBlockRun({
       return 'invalid';
     }
     if (error.code !== 'BLOCK_INCOMPLETE') return 'started';
-    // The tool asks for more than when the form was made.
+    // The tool has new required inputs since the form was created.
     onRecheck();
     const message = strings.tools.form.errors.required;
     const missingInputs = error.problem?.missing?.inputs ?? [];
@@ -296,8 +296,8 @@ function useBlockRun({
 }
 
 /**
- * Which of one's own credentials is used: in the order of the gateway, which choosing does not change. The default or the only
- * one is chosen from the start. Going without one comes last, and only where the gateway allows it.
+ * Choice of the user's credentials in the order of the gateway. The default or only credential is
+ * preselected. Running without a credential is the last option, if the gateway allows it.
  */
 function CredentialPicker({
   server,
@@ -344,7 +344,7 @@ function CredentialPicker({
       ))}
       {mayGoWithout && (
         <label className={styles['choice']}>
-          {/* Whoever has one does not go without, so there is nothing else to choose here. */}
+          {/* Read-only: a user with a credential cannot run without it. */}
           <input type="radio" name={id} value="" checked={choices.length === 0} readOnly />
           <span className={styles['label']}>{words.none}</span>
           <span className={styles['muted']}>{words.noneHint}</span>

@@ -20,20 +20,20 @@ import { groupNeeds } from './groupNeeds.ts';
 
 interface NeedsProps {
   readonly missing: MissingParts;
-  /** The server of a block, and what the block is called where there are several. */
+  /** Server of a block. `titleOfBlock` is set if several blocks run. */
   readonly serverOfBlock: (block: string) => string;
   readonly titleOfBlock?: (block: string) => string;
-  /** What happens when one of them is met. */
+  /** Text that says what happens after a requirement is met. */
   readonly nextStepText: string;
   readonly returnTo: string;
   readonly onNeedMet: () => void;
   readonly onBeforeLeave?: () => void;
-  /** Whether a choice is offered on this page. */
+  /** Whether the user can choose a credential on this page. */
   readonly canChooseHere: boolean;
   readonly ref?: Ref<HTMLElement>;
 }
 
-/** Everything that has to be there before anything runs, server by server. */
+/** Requirements of a run, grouped by server. */
 export function NeedsCard(props: NeedsProps) {
   const words = strings.blocks.needs;
   const { missing, serverOfBlock, titleOfBlock, ref } = props;
@@ -115,7 +115,7 @@ function NeedView({
 
 type Values = Extract<CredentialNeed, { kind: 'values' }>['values'];
 
-/** The values that a server still wants of its user, entered where they are missed. */
+/** Form for the missing user values of a server. */
 function NeededValuesForm({
   server,
   values,

@@ -1,19 +1,20 @@
 import type { CredentialNeed, MissingInput, MissingParts } from '@behalf/contracts';
 
-/** What servers at one address need, both kinds together. */
+/** Missing inputs and credentials of the servers at one address. */
 interface NeedGroup {
   readonly key: string;
-  /** Told to who may edit the server. */
+  /** Visible only to users who may edit the server. */
   readonly address: string | undefined;
-  /** What it is called: by the titles of its servers. */
+  /** Titles of the servers. */
   readonly titles: readonly string[];
   readonly inputs: readonly MissingInput[];
   readonly needs: readonly CredentialNeed[];
 }
 
 /**
- * Missing inputs join the group of the server of their block; those of other servers come after, in the order of the answer.
- * The order of the gateway stays, so that who fills one in finds the others where they were.
+ * Groups requirements by server address. Missing inputs join the group of their block's server, or
+ * form new groups at the end. The order of the gateway is kept, so that entries do not move when
+ * one is met.
  */
 export function groupNeeds(
   missing: MissingParts,

@@ -4,7 +4,7 @@ import { createDraft } from '../../schemaForm/createDraft.ts';
 import { collectArguments } from '../../schemaForm/collectArguments.ts';
 import { parseForm } from '../../schemaForm/parseNode.ts';
 
-/** What a block brings by itself: whatever it fixes, and what it proposes. */
+/** Returns the fixed and default inputs of a block, depending on `modes`. */
 export function presetValues(inputs: BlockInputs, modes: readonly ('fixed' | 'default')[]): JsonRecord {
   return Object.fromEntries(
     Object.entries(inputs).flatMap(([name, input]) =>
@@ -13,7 +13,7 @@ export function presetValues(inputs: BlockInputs, modes: readonly ('fixed' | 'de
   );
 }
 
-/** The schema of what a run brings: all of the tool's, without what the block fixes. */
+/** Returns the tool's schema without the fixed inputs of the block. */
 export function runInputSchema(schema: JsonRecord, inputs: BlockInputs): JsonRecord {
   const isFixed = (name: string) => Object.hasOwn(inputs, name) && inputs[name]?.mode === 'fixed';
   const { properties, required } = schema;
@@ -28,7 +28,7 @@ export function runInputSchema(schema: JsonRecord, inputs: BlockInputs): JsonRec
   };
 }
 
-/** What the form of a run begins with: what the schema fills in, and over it what the block proposes. */
+/** Returns the initial form values: defaults of the schema, overridden by defaults of the block. */
 export function initialRunInputs(schema: JsonRecord, inputs: BlockInputs): JsonRecord {
   const form = parseForm(schema);
   return { ...collectArguments(form, createDraft(form)).args, ...presetValues(inputs, ['default']) };

@@ -30,14 +30,14 @@ import type { CallPartState } from '../session/messages.ts';
 import styles from './CallCard.module.css';
 import { displayedState, summarizeArguments } from './callSummary.ts';
 
-/** A call of a tool: what, with what, how it goes, on whose authority, and what came of it. */
+/** Card of a tool call: tool, arguments, state, authority and result. */
 export const CallCard = memo(function CallCard({
   part,
   isLive,
   isLast,
 }: {
   readonly part: CallPartState;
-  /** Whether the answer it belongs to is being written. */
+  /** Whether the answer of this call is still running. */
   readonly isLive: boolean;
   readonly isLast: boolean;
 }) {
@@ -74,7 +74,7 @@ export const CallCard = memo(function CallCard({
       {problem && !connect && <CallProblem problem={problem} server={server} />}
       {state === 'cancelled' && !connect && <p className={styles['note']}>{words.unknownOutcome}</p>}
       {state === 'denied' && !problem && <p className={styles['note']}>{words.denied}</p>}
-      {/* What a server says of a missing sign-in is written for the model. */}
+      {/* The result of a call that requires a sign-in is written for the model, so it is hidden. */}
       {call.result && !connect && <CallResult call={call} />}
       {isResultDiscarded(call) && <p className={styles['note']}>{words.resultDiscarded}</p>}
     </article>
@@ -96,7 +96,7 @@ function CallArguments({ args }: { readonly args: ChatCall['arguments'] }) {
   );
 }
 
-/** Given up for what else is kept of the answer. */
+/** Checks whether the gateway dropped the result to keep the stored answer within its limit. */
 function isResultDiscarded({ state, result, isCut, problem }: ChatCall): boolean {
   return (state === 'done' || state === 'failed') && !result && !problem && isCut === true;
 }
@@ -112,7 +112,7 @@ function CallResult({ call }: { readonly call: ChatCall }) {
   );
 }
 
-/** The question of a tool that asks first, in a conversation. */
+/** Approval request of a call in a conversation. */
 export function CallApproval({
   part,
   expiresAt,
@@ -140,14 +140,14 @@ export function CallApproval({
   );
 }
 
-/** A server that its user has to sign in to first, and how the conversation goes on afterwards. */
+/** Sign-in that a call requires, and how the conversation continues. */
 export function CallConnect({
   part,
   isHeld,
   isLast,
 }: {
   readonly part: CallPartState;
-  /** The answer waits for it. */
+  /** Whether the answer waits for the sign-in. */
   readonly isHeld: boolean;
   readonly isLast: boolean;
 }) {
@@ -164,7 +164,7 @@ export function CallConnect({
   if (!connect) return null;
 
   async function startConnect(server: string, options: ConnectOptions): Promise<void> {
-    // The answer that waits hears of it wherever it was begun.
+    // The session of the waiting answer is notified, even if the sign-in started elsewhere.
     if (await connectControllers.get(server).begin(options)) focusComposer();
   }
   return (
@@ -196,13 +196,13 @@ export function CallConnect({
   );
 }
 
-/** Why a call failed, in words, and what to do about it. */
+/** Error of a call with advice. */
 export function CallProblem({
   problem,
   server,
 }: {
   readonly problem: ChatProblem;
-  /** The name of the server that was called. */
+  /** Name of the called server. */
   readonly server: string;
 }) {
   const { code, title, errors = [] } = problem;
@@ -210,7 +210,7 @@ export function CallProblem({
   return (
     <Notice
       tone="danger"
-      // An old failure is not read out again whenever its conversation is opened.
+      // Silent, so that screen readers do not announce old errors when the conversation opens.
       isSilent
       title={title}
       actions={isServerError(code) ? <ServerPageLink server={server} errorCode={code} /> : undefined}

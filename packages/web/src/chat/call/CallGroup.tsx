@@ -4,7 +4,7 @@ import styles from './CallGroup.module.css';
 
 const CallCard = lazy(() => import('./CallCard.tsx').then((m) => ({ default: m.CallCard })));
 
-/** Calls that were made together, beside each other where there is room. */
+/** Parallel calls, shown side by side if there is room. */
 export function CallGroup({
   parts,
   isLive,

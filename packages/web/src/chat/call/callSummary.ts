@@ -2,7 +2,7 @@ import type { ChatCall } from '@behalf/contracts';
 
 type CallStateName = ChatCall['state'];
 
-/** A call that nobody waits for any more has ended somehow; what came of it was not kept. */
+/** Returns the state to show. An unfinished call of a finished answer is `cancelled`: outcome unknown. */
 export function displayedState(state: CallStateName, isLive: boolean): CallStateName {
   return !isLive && (state === 'running' || state === 'waiting') ? 'cancelled' : state;
 }
@@ -11,7 +11,7 @@ const MAX_SUMMARY_LENGTH = 90;
 const MAX_VALUE_LENGTH = 40;
 const MAX_ENTRIES = 6;
 
-/** The arguments in one line, to recognise a call by. */
+/** Summarizes the arguments in one line. */
 export function summarizeArguments(args: Readonly<Record<string, unknown>>): string {
   const entries = Object.entries(args);
   const shown = entries.slice(0, MAX_ENTRIES).map(([name, value]) => `${name}: ${summarizeValue(value)}`);

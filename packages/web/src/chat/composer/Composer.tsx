@@ -10,7 +10,7 @@ import type { Session } from '../session/session.ts';
 import styles from './Composer.module.css';
 import { ModelPicker, ServerChooser } from './Pickers.tsx';
 
-/** Where one writes, with whom and with which tools one talks. */
+/** Message field with the choice of the model and of the servers. */
 export function Composer({
   session,
   models,
@@ -19,7 +19,7 @@ export function Composer({
   onStop,
 }: {
   readonly session: Session;
-  /** Undefined until they are known: nothing can be sent before. */
+  /** Undefined while loading. Sending is not possible before. */
   readonly models: ModelsView | undefined;
   readonly inputRef: RefObject<HTMLTextAreaElement | null>;
   readonly onSend: (text: string) => void;
@@ -36,7 +36,7 @@ export function Composer({
   const canSend = areModelsLoaded && answering === 'no' && text.trim() !== '' && !isTooLong;
 
   useEffect(() => {
-    // Whoever came here came to write; but not past a dialog that is open.
+    // Focuses the field when the page opens, unless a dialog is open.
     if (areModelsLoaded && !document.querySelector('dialog[open]'))
       inputRef.current?.focus({ preventScroll: true });
   }, [areModelsLoaded, inputRef]);
@@ -50,7 +50,7 @@ export function Composer({
   }
 
   function handleKeyDown(event: KeyboardEvent): void {
-    // Enter also ends a word that is being put together, as in Japanese.
+    // Enter also confirms a composition of an input method, for example in Japanese.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     send();
@@ -103,7 +103,7 @@ export function Composer({
   );
 }
 
-/** As high as what is written in it. Newer browsers do that by themselves. */
+/** Fits the height to the text. Newer browsers do this with `field-sizing`. */
 function useAutoHeight(inputRef: RefObject<HTMLTextAreaElement | null>, text: string): void {
   useLayoutEffect(() => {
     if (inputRef.current && !CSS.supports('field-sizing', 'content')) fitHeight(inputRef.current);

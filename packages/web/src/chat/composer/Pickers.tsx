@@ -15,7 +15,7 @@ import {
   selectRequestedServers,
 } from './answerOptions.ts';
 
-/** Which model answers. With one there is nothing to choose. */
+/** Choice of the model. Only a label if there is one model. */
 export function ModelPicker({ models, userId }: { readonly models: ModelsView; readonly userId: string }) {
   const words = strings.chat.composer;
   const store = modelChoiceStore(userId);
@@ -55,7 +55,7 @@ function Option({ index, model }: { readonly index: number; readonly model: stri
 
 const ServerChoices = lazy(() => import('./ServerChoices.tsx').then((m) => ({ default: m.ServerChoices })));
 
-/** Which servers' tools the model sees: how many, and when it is opened, which. */
+/** Choice of the servers whose tools the model can use. */
 export function ServerChooser({ userId }: { readonly userId: string }) {
   const words = strings.chat.chooser;
   const [isOpen, setOpen] = useState(false);
@@ -88,7 +88,7 @@ export function ServerChooser({ userId }: { readonly userId: string }) {
       className={styles['chooser']}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || !isOpen) return;
-        // It closes this and nothing else.
+        // Escape closes only this menu.
         event.stopPropagation();
         close();
       }}

@@ -13,7 +13,7 @@ import { serverStateTones } from '../../ui/stateTones.ts';
 import { excludedServersStore, setServerIncluded } from './answerOptions.ts';
 import styles from './Pickers.module.css';
 
-/** All servers with their state, each to be ticked. */
+/** Checkboxes of all servers with their state. */
 export function ServerChoices({ userId }: { readonly userId: string }) {
   const words = strings.chat.chooser;
   const excludedStore = excludedServersStore(userId);
@@ -71,7 +71,7 @@ function ServerChoice({
   onChange,
 }: {
   readonly title: string;
-  /** Undefined until it is known. */
+  /** Undefined while loading. */
   readonly toolList: ToolsView['servers'][string] | undefined;
   readonly isIncluded: boolean;
   readonly onChange: (isIncluded: boolean) => void;

@@ -11,7 +11,7 @@ interface ModelChoice {
   readonly model: string;
 }
 
-/** The model that was chosen before, as long as it is offered; else the first. */
+/** Returns the remembered model if it is still available, otherwise the first model. */
 export function chooseModel(available: ModelsView, remembered: ModelChoice | null): ModelChoice | undefined {
   const choices = listModels(available);
   return choices.find((choice) => isSameModel(remembered, choice)) ?? choices[0];
@@ -25,7 +25,7 @@ export function isSameModel(one: ModelChoice | null | undefined, other: ModelCho
   return one?.endpoint === other.endpoint && one.model === other.model;
 }
 
-/** What stands in the browser's storage is anybody's: it is a choice only when it looks like one. */
+/** Parses the remembered model. Stored values are untrusted: invalid ones are ignored. */
 export function parseModelChoice(stored: unknown): ModelChoice | null {
   if (typeof stored !== 'object' || stored === null) return null;
   const { endpoint, model } = stored as Partial<Record<string, unknown>>;
@@ -33,8 +33,8 @@ export function parseModelChoice(stored: unknown): ModelChoice | null {
 }
 
 /**
- * The servers whose tools the model does not see. What is left out is what is remembered: a server that is added later
- * is offered until somebody leaves it out.
+ * Servers whose tools the model does not see. Stores the excluded servers, so that a new server is
+ * included until the user excludes it.
  */
 type ExcludedServers = readonly string[];
 
@@ -42,7 +42,7 @@ export function parseExcludedServers(stored: unknown): ExcludedServers {
   return Array.isArray(stored) ? stored.filter((name) => typeof name === 'string') : [];
 }
 
-/** What the gateway is asked for: nothing where all are meant. */
+/** Returns the servers for the request, or undefined if all are included. */
 export function selectRequestedServers(
   names: readonly string[],
   excluded: ExcludedServers,
@@ -61,7 +61,7 @@ export function setServerIncluded(
   return isIncluded ? others : [...others, name];
 }
 
-/** A choice that the browser remembers: each user's own, also where several use one browser. */
+/** Creates persistent stores, one per user of this browser. */
 function createUserStores<T>(name: string, parse: (stored: unknown) => T): (userId: string) => Store<T> {
   const byUser = new Map<string, Store<T>>();
   return (userId) => {
@@ -73,7 +73,7 @@ function createUserStores<T>(name: string, parse: (stored: unknown) => T): (user
   };
 }
 
-/** Storage can be switched off; then it holds until the page is closed. */
+/** Creates a store in localStorage. Without storage the value lasts until the page closes. */
 function createPersistentStore<T>(key: string, parse: (stored: unknown) => T): Store<T> {
   let stored: unknown;
   try {
@@ -86,7 +86,7 @@ function createPersistentStore<T>(key: string, parse: (stored: unknown) => T): S
     try {
       localStorage.setItem(key, JSON.stringify(store.get()));
     } catch {
-      // See above.
+      // Storage is disabled or full.
     }
   });
   return store;
@@ -95,7 +95,7 @@ function createPersistentStore<T>(key: string, parse: (stored: unknown) => T): S
 export const modelChoiceStore = createUserStores('model', parseModelChoice);
 export const excludedServersStore = createUserStores('servers', parseExcludedServers);
 
-/** With what the next message is sent. Who has left servers out waits until it is known which others there are. */
+/** Returns the options of the next message. If servers are excluded, waits for the list of all servers. */
 export async function currentAnswerOptions(): Promise<AnswerOptions> {
   const [models, user] = await Promise.all([
     queryClient.query(modelsQuery),

@@ -11,7 +11,7 @@ import message from '../message/Message.module.css';
 import { describeProblem } from './describeProblem.ts';
 import styles from './FailureNotice.module.css';
 
-/** What was said and not taken, or an answer whose end did not arrive: why, and what to do. */
+/** Notice about an unsent message or an interrupted answer, with advice. */
 export function FailureNotice({ failure }: { readonly failure: ChatFailure }) {
   const { trouble } = strings.chat;
   const { session, send, stop, focusComposer } = useConversationActions();

@@ -1,13 +1,13 @@
 import { explainErrorCode, withoutTitle } from '../../api/explain.ts';
 import { strings } from '../../strings/strings.ts';
 
-/** What is wrong beyond the title, and what to do about it. Either may be empty. */
+/** Details beyond the title, and advice. Either can be empty. */
 interface ProblemText {
   readonly text: string;
   readonly advice: string;
 }
 
-/** The gateway's words without what is said twice: its detail often begins with the title and ends with the advice. */
+/** Removes repetitions from a problem: its detail often starts with the title and ends with the advice. */
 export function describeProblem(problem: {
   readonly code: string;
   readonly title: string;
@@ -23,7 +23,7 @@ export function describeProblem(problem: {
   return { text, advice: chatAdvice(code) ?? defaultAdvice };
 }
 
-/** What somebody who chats can do about an error, where the words of the catalogue are for who writes programs. */
+/** Returns advice for chat users if the general advice of the error code addresses developers. */
 function chatAdvice(code: string): string | undefined {
   const { errors } = strings;
   const { trouble } = strings.chat;

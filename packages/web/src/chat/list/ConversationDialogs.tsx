@@ -95,12 +95,12 @@ export function DeleteConversationDialog({
       try {
         await deleteConversation(id);
       } catch (error) {
-        // Somebody was faster; it is gone, and that is what was wanted.
+        // The conversation is already deleted, which is the wanted result.
         if (!(error instanceof ApiError && error.code === 'CHAT_NOT_FOUND')) throw error;
       }
     },
     onSuccess() {
-      // Who looks at it goes elsewhere first: it would be asked for again.
+      // Leave the page of the conversation first. Otherwise it would request the deleted conversation.
       if (path === `/chat/${encodeURIComponent(id)}`) navigate('/chat', { replace: true });
       forgetDeletedConversation(id);
       showToast('success', words.deleted);

@@ -7,7 +7,7 @@ import { classNames } from '../../ui/classNames.ts';
 import { Icon } from '../../ui/Icon.tsx';
 import styles from './ConversationLink.module.css';
 
-/** One conversation of the list, and what can be done with it. */
+/** List entry of a conversation with its actions. */
 export const ConversationLink = memo(
   function ConversationLink({
     conversation: { id, title },
@@ -49,6 +49,6 @@ export const ConversationLink = memo(
       </li>
     );
   },
-  // What the buttons do depends on the conversation alone.
+  // The callbacks depend only on the conversation.
   (previous, next) => previous.conversation === next.conversation && previous.isCurrent === next.isCurrent,
 );

@@ -3,7 +3,7 @@ import type { InfiniteData } from '@tanstack/react-query';
 
 type ConversationPages = InfiniteData<ConversationsView>;
 
-/** The list as it is known here, with a conversation that has just been talked in at its top. */
+/** Returns the cached list with this conversation at the top. */
 export function addToPages(
   pages: ConversationPages | undefined,
   summary: ConversationSummary,
@@ -21,7 +21,7 @@ export function removeFromPages(
   return mapPages(pages, (conversations) => conversations.filter((conversation) => conversation.id !== id));
 }
 
-/** In its place: who renames a conversation has not talked in it. */
+/** Renames a conversation without moving it to the top. */
 export function renameInPages(
   pages: ConversationPages | undefined,
   { id, title }: ConversationSummary,
@@ -31,7 +31,7 @@ export function renameInPages(
   );
 }
 
-/** All of them, each once: a page that was read later may begin with what was the end of the one before. */
+/** Returns all conversations without duplicates. Entries can move between pages while they load. */
 export function flattenPages(pages: ConversationPages | undefined): readonly ConversationSummary[] {
   const seen = new Map<string, ConversationSummary>();
   for (const { conversations } of pages?.pages ?? [])
@@ -55,13 +55,13 @@ function mapPages(
 const dayGroups = ['today', 'yesterday', 'week', 'month', 'older'] as const;
 type DayGroup = (typeof dayGroups)[number];
 
-/** How far back something is, by the days of whoever looks at it. */
+/** Returns the day group of a time in the user's time zone. */
 export function dayGroup(timestamp: number, now: number): DayGroup {
   const midnight = new Date(now);
   midnight.setHours(0, 0, 0, 0);
   const daysBack = (days: number) => {
     const day = new Date(midnight);
-    // By the calendar: a day is not always 24 hours long.
+    // Calendar days, because a day can have 23 or 25 hours.
     day.setDate(day.getDate() - days);
     return day.getTime();
   };
@@ -71,7 +71,7 @@ export function dayGroup(timestamp: number, now: number): DayGroup {
   return timestamp >= daysBack(30) ? 'month' : 'older';
 }
 
-/** Those of each group, in the order they came; groups without any are left out. */
+/** Groups entries by day in their order. Omits empty groups. */
 export function groupByDay<T extends { readonly updatedAt: number }>(
   entries: readonly T[],
   now: number,

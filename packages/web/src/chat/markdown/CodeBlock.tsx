@@ -5,7 +5,7 @@ import { classNames } from '../../ui/classNames.ts';
 import { CopyButton } from '../../ui/CopyButton.tsx';
 import styles from './CodeBlock.module.css';
 
-/** Code, never run and never coloured by anything it says. Long code is laid out in pieces as they come into view. */
+/** Code as plain text without highlighting. Long code is laid out in chunks when they become visible. */
 export function CodeBlock({ text, language }: { readonly text: string; readonly language: string }) {
   const words = strings.chat.message;
   const chunks = useMemo(() => chunkText(text), [text]);

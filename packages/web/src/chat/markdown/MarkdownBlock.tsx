@@ -9,11 +9,11 @@ import { type MarkdownNode, parseMarkdown, splitTable } from './parseMarkdown.ts
 export interface MarkdownBlockProps {
   readonly source: string;
   readonly definitions: string;
-  /** Code whose end has not arrived yet: there is nothing in it to read. */
+  /** Whether the block is code without its closing fence. It is rendered without parsing. */
   readonly isUnclosedCode: boolean;
 }
 
-/** One block of a text, read once as long as it stays the same. */
+/** Block of a Markdown text. Parsed once unless its source changes. */
 export const MarkdownBlock = memo(function MarkdownBlock(props: MarkdownBlockProps) {
   const { source, definitions, isUnclosedCode } = props;
   if (isUnclosedCode) return <UnclosedCode source={source} />;
@@ -23,7 +23,7 @@ export const MarkdownBlock = memo(function MarkdownBlock(props: MarkdownBlockPro
 });
 
 function ParsedMarkdown({ source, definitions }: { readonly source: string; readonly definitions: string }) {
-  // Only where there may be a named link: others are not read again because a name was explained below.
+  // Only blocks with a possible reference depend on the definitions. Other blocks are not parsed again.
   const usedDefinitions = source.includes('[') ? definitions : '';
   const nodes = useMemo(() => parseMarkdown(source, usedDefinitions), [source, usedDefinitions]);
   return <MarkdownNodes nodes={nodes} />;
@@ -35,7 +35,7 @@ function UnclosedCode({ source }: { readonly source: string }) {
   return <CodeBlock text={lines.join('\n')} language={language.split(/\s/, 1)[0] ?? ''} />;
 }
 
-/** The only place where what a model wrote becomes elements. The tree has a bounded depth. */
+/** Only this function turns model output into elements. The depth of the tree is limited. */
 export function MarkdownNodes({ nodes }: { readonly nodes: readonly MarkdownNode[] }) {
   return nodes.map((node, index) => <MarkdownNodeView key={index} node={node} />);
 }
@@ -83,7 +83,7 @@ function renderChildren(node: { readonly children: readonly MarkdownNode[] }): R
   return <MarkdownNodes nodes={node.children} />;
 }
 
-/** Below the heading of the message. Models begin with the second level as often as with the first. */
+/** Heading levels 3 to 6, below the heading of the message. Models start with level 1 or 2. */
 function Heading({ node }: { readonly node: Extract<MarkdownNode, { kind: 'heading' }> }) {
   const level = Math.min(6, Math.max(3, node.level + 1));
   const className = node.level <= 2 ? styles['heading'] : styles['subheading'];
@@ -114,7 +114,7 @@ function Item({ node }: { readonly node: Extract<MarkdownNode, { kind: 'item' }>
   );
 }
 
-/** Says where it leads: its words are the model's, and may name another place. */
+/** Link that shows its host: the model writes the link text, which can name a different site. */
 function Link({ node }: { readonly node: Extract<MarkdownNode, { kind: 'link' }> }) {
   const { href, host, children } = node;
   const [onlyChild] = children;

@@ -8,7 +8,7 @@ import { type Alignment, type MarkdownNode, type TableChunks, parseMarkdown } fr
 type Alignments = readonly Alignment[];
 type TableCells = readonly MarkdownNode[];
 
-/** The head of a table and the room for its rows. It scrolls by itself, so the keyboard must be able to reach it. */
+/** Table with a header. It scrolls, so the keyboard must be able to focus it. */
 function TableFrame({
   headCells,
   align,
@@ -76,7 +76,7 @@ function alignmentClass(align: Alignments, index: number): string | undefined {
   return side ? styles[side] : undefined;
 }
 
-/** A table of many rows: what is added to it at the end is all that is read anew. */
+/** Table with many rows. Appended rows change only the last chunk, so only that chunk is parsed again. */
 export function LargeTable({
   chunks: { head, bodies },
   definitions,
@@ -85,7 +85,7 @@ export function LargeTable({
   readonly definitions: string;
 }) {
   const table = useMemo(() => findTable(parseMarkdown(head, definitions)), [head, definitions]);
-  // The line below the names has not as many columns as they have: then it is text.
+  // The delimiter row has a wrong number of columns, so the source is not a table.
   if (!table) return <PlainText text={head + bodies.join('')} />;
   return (
     <TableFrame headCells={table.rows[0] ?? []} align={table.align}>
@@ -106,7 +106,7 @@ const TableBody = memo(function TableBody({
   readonly definitions: string;
 }) {
   const table = useMemo(() => findTable(parseMarkdown(head + body, definitions)), [head, body, definitions]);
-  // A row can be longer than what is read at once.
+  // A single row can exceed the parser's length limit.
   if (!table) return <TableRows rows={[[{ kind: 'plain', text: body }]]} align={[]} />;
   return <TableRows rows={table.rows.slice(1)} align={table.align} />;
 });

@@ -3,7 +3,7 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { safeHref } from '../../result/safeHref.ts';
 
-/** What of Markdown is shown, and nothing beyond it: a text has no way to anything that is not listed here. */
+/** Allowlist of rendered Markdown. A text can produce no other element. */
 export type MarkdownNode =
   | { readonly kind: 'text' | 'inlineCode' | 'plain'; readonly text: string }
   | { readonly kind: 'break' | 'rule' }
@@ -36,12 +36,12 @@ interface ParseContext {
 
 const options = { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] };
 
-/** More than that in one piece takes too long to read while somebody waits. */
+/** Longer blocks take too long to parse. They are shown as plain text. */
 const MAX_PARSED_LENGTH = 8_000;
-/** Deeper than anything that people write; what is deeper is text. */
+/** Maximum nesting depth. Deeper nodes are shown as source text. */
 const MAX_DEPTH = 24;
 
-/** The Markdown of a model as a tree of what we show. Never throws: what cannot be read is text. */
+/** Parses model output to a tree of allowed nodes. Never throws: unreadable Markdown becomes plain text. */
 export function parseMarkdown(source: string, definitionSource = ''): readonly MarkdownNode[] {
   if (source.length > MAX_PARSED_LENGTH || isPathological(source)) return [{ kind: 'plain', text: source }];
   try {
@@ -53,7 +53,7 @@ export function parseMarkdown(source: string, definitionSource = ''): readonly M
   }
 }
 
-/** Whether it is mostly signs, and many: written to keep a reader busy, who looks for the end of each. */
+/** Detects text that consists mostly of markers. Its parsing time would block the page. */
 function isPathological(source: string): boolean {
   const markerCount = source.match(/[*_~[\]!<>&`]/g)?.length ?? 0;
   return markerCount > 200 && markerCount > source.length / 4;
@@ -120,44 +120,46 @@ function convertNode(node: MdastNode, context: ParseContext, depth: number): Mar
       return [];
     default: {
       const kind = wrapperKinds[node.type];
-      // The rest is HTML, footnotes and whatever a later version of the reader finds.
+      // HTML, footnotes and unknown nodes become source text.
       return kind === undefined ? createSourceText(node, context) : { kind, children: convertChildren() };
     }
   }
 }
 
-/** Pictures are not fetched: whoever put one there would learn who reads, and what the address was made to carry. */
+/**
+ * Replaces an image with its alternative text. Loading it would reveal the reader to its host, and
+ * a model could leak conversation data through the URL.
+ */
 function createImageText(alt: string | null | undefined, url: string): MarkdownNode[] {
   return [{ kind: 'text', text: alt || url }];
 }
 
-/** Leads somewhere only where that is a page of the web; other addresses are shown beside the words. */
+/** Creates a link only for web addresses. Other addresses are shown after the link text. */
 function createLink(url: string, children: readonly MarkdownNode[]): MarkdownNode | MarkdownNode[] {
   const href = safeHref(url);
   if (href !== undefined) return { kind: 'link', href, host: new URL(href).host, children };
   return url === '' ? [...children] : [...children, { kind: 'text', text: ` (${url})` }];
 }
 
-/** As it was written. */
 function createSourceText(node: MdastNode, { source }: ParseContext): MarkdownNode {
   const { start, end } = node.position ?? {};
   return { kind: 'text', text: source.slice(start?.offset ?? 0, end?.offset ?? 0) };
 }
 
 export interface TableChunks {
-  /** The names of the columns, and the line below them. */
+  /** Header row and delimiter row. */
   readonly head: string;
-  /** Its rows, some at a time. */
+  /** Chunks of rows. */
   readonly bodies: readonly string[];
 }
 
 const MIN_TABLE_LENGTH = 2_000;
 const MAX_BODY_LENGTH = 2_000;
-/** As tables are mostly written: what begins otherwise may be another block, which would be lost among rows. */
+/** All rows must start with a pipe. Other lines may belong to a different block. */
 const rowPattern = /^ {0,3}\|/;
 const delimiterPattern = /^ {0,3}\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$/;
 
-/** A large table in pieces that are read one by one; undefined for what is small, or no table. */
+/** Splits a large table into separately parsed chunks. Returns undefined for other blocks. */
 export function splitTable(source: string): TableChunks | undefined {
   if (source.length < MIN_TABLE_LENGTH) return undefined;
   const lines = source.trimEnd().split('\n');

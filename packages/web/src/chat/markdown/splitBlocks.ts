@@ -1,25 +1,25 @@
 interface Fence {
   readonly marker: string;
-  /** Whether its first line opened the block, so that its last line ends it. */
+  /** Whether the fence starts in the first column, so that its last line ends the block. */
   readonly isOuter: boolean;
 }
 
 /**
- * A text in Markdown cut into pieces that can be read one by one. All but the last are final: whoever appends has only
- * the last one to read anew.
+ * Markdown text split into blocks that can be parsed separately. Completed blocks never change, so
+ * an append affects only the pending block.
  */
 export interface MarkdownBlocks {
   readonly completed: readonly string[];
-  /** What may still grow. */
+  /** Last block, which can still grow. */
   readonly pending: string;
-  /** Whether `open` is code until its fence is closed. */
+  /** Whether `pending` is code without its closing fence. */
   readonly isCode: boolean;
-  /** Where links that are named `[text][name]` lead, for all of the pieces. */
+  /** Definitions of reference links (`[text][name]`) of all blocks. */
   readonly definitions: string;
   readonly scan: Scan;
 }
 
-/** What is known of the complete lines of `open`. */
+/** Scan state of the complete lines of `pending`. */
 interface Scan {
   readonly scanned: number;
   readonly fence: Fence | null;
@@ -36,7 +36,7 @@ export const emptyBlocks: MarkdownBlocks = {
   scan: initialScan,
 };
 
-/** A long list is cut between its items, so that what is added to it does not cost more and more. */
+/** A longer list is split between its items, so that the cost of an append is bounded. */
 const MAX_LIST_LENGTH = 2_000;
 const MAX_DEFINITIONS_LENGTH = 20_000;
 
@@ -44,7 +44,7 @@ const itemPattern = /^(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
 const fencePattern = /^([ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(`{3,}|~{3,})(.*)$/;
 const definitionPattern = /^ {0,3}\[[^\]^][^\]]*\]:[ \t]*\S/;
 
-/** Cuts only where every reader of Markdown would see two blocks; a piece that is too large is never wrong. */
+/** Appends text. Splits only where every Markdown parser sees two blocks: a larger block is never wrong. */
 export function appendText(previous: MarkdownBlocks, text: string): MarkdownBlocks {
   const completed = [...previous.completed];
   let { pending, definitions, scan } = previous;
@@ -75,7 +75,7 @@ function startsBlock(line: string, { fence, isList, afterBlank, scanned }: Scan)
   if (parseFence(line)?.isOuter) return true;
   const isItem = itemPattern.test(line);
   if (isList && isItem) return scanned > MAX_LIST_LENGTH;
-  // Indented, it may belong to an item above.
+  // An indented line can belong to a list item above.
   return afterBlank && !/^[ \t]/.test(line);
 }
 
@@ -109,7 +109,6 @@ function closesFence(line: string, { marker }: Fence): boolean {
   return text.startsWith(marker) && text === marker.charAt(0).repeat(text.length);
 }
 
-/** All pieces, in their order. */
 export function listBlocks({ completed, pending }: MarkdownBlocks): readonly string[] {
   return pending === '' ? completed : [...completed, pending];
 }

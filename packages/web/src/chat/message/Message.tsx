@@ -23,7 +23,7 @@ import { PlainText } from './PlainText.tsx';
 import { TextPart } from './TextPart.tsx';
 import { countRender } from './countRender.ts';
 
-/** What the user said, as it was typed. */
+/** Message of the user as plain text. */
 export const UserMessage = memo(function UserMessage({ message }: { readonly message: UserMessageState }) {
   countRender(message.id, 'question');
   return (
@@ -36,7 +36,7 @@ export const UserMessage = memo(function UserMessage({ message }: { readonly mes
   );
 });
 
-/** What the model said and did. Rendered when a part is added or the answer ends, and not for pieces of text. */
+/** Answer of the model. Renders when a part is added or the answer ends, not for each chunk of text. */
 export const AnswerMessage = memo(function AnswerMessage({
   answer,
   isLast,
@@ -82,7 +82,7 @@ type PartGroup =
   | { readonly type: 'text'; readonly part: TextPartState }
   | { readonly type: 'calls'; readonly parts: readonly CallPartState[] };
 
-/** In their order; calls that stand together were made side by side. */
+/** Groups consecutive calls, which ran in parallel. */
 function groupParts(parts: readonly PartState[]): readonly PartGroup[] {
   const groups: PartGroup[] = [];
   for (const part of parts) {
@@ -94,7 +94,7 @@ function groupParts(parts: readonly PartState[]): readonly PartGroup[] {
   return groups;
 }
 
-/** How an answer ended, where there is something to say about it. */
+/** Note about how the answer ended, if it did not end normally. */
 function AnswerEnd({
   status: { finish, problem },
   isEmpty,
@@ -122,7 +122,7 @@ function AnswerEnd({
     );
   }
   if (finish === undefined) {
-    // Said below the conversation, with what is being done about it.
+    // Another notice below the conversation shows this state.
     if (isLast && (failure?.kind === 'broken' || answering === 'remote')) return null;
     return (
       <Notice isSilent tone="warning" title={words.unfinishedTitle} actions={resendButton}>

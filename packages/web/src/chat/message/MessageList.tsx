@@ -5,11 +5,10 @@ import type { MessageState } from '../session/messages.ts';
 import { AnswerMessage, UserMessage } from './Message.tsx';
 import styles from './MessageList.module.css';
 
-/** How many are shown of a long conversation, and how many of these at once; the others follow in small steps. */
+/** Messages per page, and messages in the first render. The rest follows in a deferred render. */
 const PAGE_SIZE = 40;
 const INITIAL_COUNT = 4;
 
-/** What was said, the latest last. */
 export const MessageList = memo(function MessageList({
   messages,
 }: {

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { chunkText } from '../../result/chunkText.ts';
 import styles from './PlainText.module.css';
 
-/** A text as it is, in pieces that are laid out as they come into view. */
+/** Plain text in chunks that are laid out when they become visible. */
 export function PlainText({ text }: { readonly text: string }) {
   const chunks = useMemo(() => chunkText(text), [text]);
   return (

@@ -7,7 +7,7 @@ import { countRender } from './countRender.ts';
 import { PlainText } from './PlainText.tsx';
 import styles from './TextPart.module.css';
 
-/** Where the reader of Markdown cannot be loaded, its source is what is shown. */
+/** Falls back to the source text if the Markdown parser fails to load. */
 const MarkdownBlock = lazy<ComponentType<MarkdownBlockProps>>(() =>
   import('../markdown/MarkdownBlock.tsx').then(
     (m) => ({ default: m.MarkdownBlock }),
@@ -15,10 +15,10 @@ const MarkdownBlock = lazy<ComponentType<MarkdownBlockProps>>(() =>
   ),
 );
 
-/** What is longer is shown as it was written first, and read in steps between which the page stays usable. */
+/** Longer texts first appear as source text. A deferred render then parses them without blocking the page. */
 const SHORT_TEXT_LENGTH = 6_000;
 
-/** A text of the model, in Markdown. Of its blocks only the last is read again when something is added. */
+/** Markdown text of an answer. An append parses only the last block again. */
 export const TextPart = memo(function TextPart({ part }: { readonly part: TextPartState }) {
   countRender(part.id, 'text');
   const { text, blocks } = useStore(part.state);

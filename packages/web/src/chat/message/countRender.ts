@@ -2,7 +2,7 @@ declare global {
   var behalfRenders: { id: string; kind: string }[] | undefined;
 }
 
-/** Only in the build that benchmarks look at: which component was rendered, and when. */
+/** Records renders in benchmark builds. */
 export function countRender(id: string, kind: 'question' | 'answer' | 'text' | 'call'): void {
   if (__COUNT_RENDERS__) (globalThis.behalfRenders ??= []).push({ id, kind });
 }

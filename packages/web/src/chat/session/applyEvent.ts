@@ -10,7 +10,7 @@ import {
 } from './messages.ts';
 import { reconcileAnswer } from './reconcile.ts';
 
-/** What an event changes in the answer that is being written: one store, wherever possible. */
+/** Applies an event to the running answer. Updates as few stores as possible. */
 export function applyEvent(answer: AnswerState, event: ChatEvent): void {
   switch (event.event) {
     case 'text':
@@ -55,7 +55,7 @@ function appendText(answer: AnswerState, chunk: string): void {
   else answer.parts.set([...parts, createPart({ type: 'text', text: chunk })]);
 }
 
-/** A call that is new, or the whole of one that is known. */
+/** Adds a call or replaces its state. */
 function upsertCall(answer: AnswerState, call: ChatCall): void {
   const existing = findCall(answer, call.callId);
   if (existing) existing.state.set({ call });
@@ -67,7 +67,7 @@ function updateCall(answer: AnswerState, callId: string, change: (state: CallSta
   state?.set(change(state.get()));
 }
 
-/** The calls of an answer that wait for a sign-in at this server. */
+/** Returns the calls of an answer that wait for a sign-in at this server. */
 export function callsAwaitingSignIn(answer: AnswerState, server: string): string[] {
   return answer.parts.get().flatMap((part) => {
     if (part.type !== 'call') return [];
@@ -82,7 +82,7 @@ function findCall(answer: AnswerState, callId: string): CallPartState | undefine
     .find((part): part is CallPartState => part.type === 'call' && part.state.get().call.callId === callId);
 }
 
-/** A call after its user's word. How it ends comes with the stream, and may have come before the answer to that word. */
+/** Applies a decision to a waiting call. An outcome that the stream already reported stays. */
 export function applyDecision(state: CallState, approve: boolean): CallState {
   const { call } = state;
   if (call.state !== 'waiting') return state;
@@ -91,7 +91,7 @@ export function applyDecision(state: CallState, approve: boolean): CallState {
 
 const MAX_ANNOUNCED_LENGTH = 300;
 
-/** What a screen reader says of an event, after it was applied; undefined where it would only disturb. */
+/** Returns the screen reader announcement of an applied event, or undefined if there is none. */
 export function toAnnouncement(answer: AnswerState, event: ChatEvent): string | undefined {
   const words = strings.chat.announce;
   if (event.event === 'approval') {
@@ -105,7 +105,7 @@ export function toAnnouncement(answer: AnswerState, event: ChatEvent): string | 
   return words.finished(truncateAnnouncement(stripMarkdown(answerText(answer))));
 }
 
-/** Read out, the signs of Markdown would only disturb. */
+/** Removes Markdown markers, which disturb when read aloud. */
 function stripMarkdown(text: string): string {
   return text
     .replaceAll(/[*_`#>|~]+/g, ' ')

@@ -1,17 +1,17 @@
 import { currentUserId } from '../../app/userSession.ts';
 import type { Store } from '../../app/store.ts';
 
-/** What was written and not sent, by conversation. */
+/** Unsent text by conversation. */
 export interface Drafts {
   read(id: string | undefined): string;
   write(id: string | undefined, text: string): void;
-  /** Calls once it is known whose drafts these are; before, nothing is read or kept. */
+  /** Calls back when the user is known. Drafts are not read or written before. */
   whenOwnerKnown(callback: () => void): void;
 }
 
 /**
- * Kept until the tab is closed or its user signs out, also over a reload; who signs in after somebody else finds none of
- * theirs. Storage can be full or switched off; then it is not kept.
+ * Creates drafts in session storage, separated by user. They survive a reload and end with the tab
+ * or the sign-out. If storage is full or disabled, drafts are not saved.
  */
 export function createDrafts(
   owner: Pick<Store<string | undefined>, 'get' | 'subscribe'>,
@@ -37,7 +37,7 @@ export function createDrafts(
         if (text === '') storage().removeItem(key);
         else storage().setItem(key, text);
       } catch {
-        // It stays on the page.
+        // The text stays on the page.
       }
     },
     whenOwnerKnown(callback) {

@@ -2,7 +2,6 @@ import type { ChatCall, ChatMessage, ChatPart, ChatProblem, FinishReason } from 
 import { createStore, type Store } from '../../app/store.ts';
 import { appendText, emptyBlocks, type MarkdownBlocks } from '../markdown/splitBlocks.ts';
 
-/** What is said while a tool runs. */
 interface CallProgress {
   readonly progress?: number | undefined;
   readonly total?: number | undefined;
@@ -12,7 +11,7 @@ interface CallProgress {
 export interface CallState {
   readonly call: ChatCall;
   readonly progress?: CallProgress;
-  /** Until when it waits for its user. */
+  /** Deadline of the approval or the sign-in, in Unix milliseconds. */
   readonly expiresAt?: number;
 }
 
@@ -21,10 +20,7 @@ interface TextState {
   readonly blocks: MarkdownBlocks;
 }
 
-/**
- * Each part has a store of its own: a piece of text that arrives is seen by the component of that text and by no
- * other.
- */
+/** Each part has its own store, so that a chunk of text renders only the component of that text. */
 export type PartState =
   | { readonly id: string; readonly type: 'text'; readonly state: Store<TextState> }
   | { readonly id: string; readonly type: 'call'; readonly state: Store<CallState> };
@@ -32,7 +28,6 @@ export type PartState =
 export type TextPartState = Extract<PartState, { type: 'text' }>;
 export type CallPartState = Extract<PartState, { type: 'call' }>;
 
-/** How an answer stands. */
 export interface AnswerStatus {
   readonly isRunning: boolean;
   readonly model: string;
@@ -58,7 +53,7 @@ export interface UserMessageState {
 export type MessageState = AnswerState | UserMessageState;
 
 let lastId = 0;
-/** Names on this page alone. The gateway tells its own when an answer is over; what is on the screen keeps its name. */
+/** Returns an ID for this page. The ID that the gateway assigns later does not replace it. */
 export function nextMessageId(): string {
   return `m${String((lastId += 1))}`;
 }
@@ -103,7 +98,7 @@ export function toAnswerStatus(
   return { isRunning: isRunning && finish === undefined, model, at, finish, problem };
 }
 
-/** The words of an answer, as the model wrote them. */
+/** Returns the text of an answer as Markdown. */
 export function answerText(answer: AnswerState): string {
   return answer.parts
     .get()

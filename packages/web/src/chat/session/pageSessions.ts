@@ -14,7 +14,7 @@ import { pageDrafts } from './drafts.ts';
 import { createSessions } from './sessions.ts';
 import { schedule } from './session.ts';
 
-/** The conversations of this page. Whoever signs in anew loads the page anew. */
+/** Sessions of this page. A different user always starts with a new page. */
 export const sessions = createSessions({
   startAnswer: startAnswer,
   stopAnswer: stopAnswer,
@@ -37,13 +37,16 @@ function showAsNewest(summary: ConversationSummary): void {
   queryClient.setQueryData(conversationsQuery.queryKey, (pages) => addToPages(pages, summary));
 }
 
-/** It is no more: neither in the list nor anywhere else on this page. */
+/** Removes a deleted conversation from the list and from all caches. */
 export function forgetDeletedConversation(id: string): void {
   forgetConversation(id);
   queryClient.removeQueries({ queryKey: conversationQuery(id).queryKey });
 }
 
-/** The same for one that is being looked at: the page goes on saying that there is no such conversation. */
+/**
+ * Removes a missing conversation from the list. Its query stays cached, because the open page shows
+ * that the conversation does not exist.
+ */
 export function forgetConversation(id: string): void {
   sessions.forget(id);
   pageDrafts.write(id, '');

@@ -11,8 +11,8 @@ import {
 } from './messages.ts';
 
 /**
- * What the gateway keeps, put into what is on the screen: whatever is the same stays the same object, and is not
- * rendered again. Messages are only ever added at the end, so they are compared by their place.
+ * Merges the stored messages into the shown ones. Unchanged objects keep their identity and do not
+ * render again. Messages are only appended, so they are compared by index.
  */
 export function reconcileMessages(
   shown: readonly MessageState[],
@@ -40,7 +40,7 @@ export function reconcileAnswer(
   isRunning: boolean,
 ): void {
   const shown = answer.parts.get();
-  // Of an answer that is not over the gateway may have kept less than what has already arrived here.
+  // The stored copy of a running answer can be older than the shown text.
   if (message.finish !== undefined || storedSize(message.parts) >= shownSize(shown)) {
     const next = message.parts.map((part, index) => reconcilePart(shown[index], part));
     if (!hasSameEntries(shown, next)) answer.parts.set(next);
@@ -77,8 +77,8 @@ function hasSameEntries<T>(one: readonly T[], other: readonly T[]): boolean {
 }
 
 /**
- * A call changes by coming to its end; its result, which may be large, does not change any more then. Less of it may be
- * kept than is on the screen, which stays.
+ * Compares two copies of a call. The result of a finished call is large and never changes. If the
+ * gateway stores less than the page shows, the shown result stays.
  */
 function isSameCall(shown: ChatCall, stored: ChatCall): boolean {
   return shown.state === stored.state && (shown.result !== undefined || stored.result === undefined);

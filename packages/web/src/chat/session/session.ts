@@ -1,3 +1,12 @@
+/**
+ * Conversation of this page: sends messages, applies the event stream and merges the stored state.
+ *
+ * - While this page receives an answer, stored views are ignored: the stream is newer.
+ * - A stored view that is older than the applied one is ignored.
+ * - A rejected message is removed from the list and offered for sending again.
+ * - If the connection breaks, the received text stays until the gateway has stored more.
+ */
+
 import type { ChatMessage, ChatRequest, ConversationSummary, ConversationView } from '@behalf/contracts';
 import { createConversationTitle } from '@behalf/contracts/plain';
 import type { ChatStream } from '../../api/chat.ts';
@@ -18,48 +27,48 @@ type AnsweringState = 'no' | 'local' | 'remote';
 
 export interface SessionState {
   readonly answering: AnsweringState;
-  /** Asked to, and not over yet. */
+  /** Whether a stop was requested for the running answer. */
   readonly isStopping?: boolean;
   readonly failure?: ChatFailure;
 }
 
-/** With which model, and which servers' tools. */
+/** Model, endpoint and servers of a message. */
 export type AnswerOptions = Pick<ChatRequest, 'endpoint' | 'model' | 'servers'>;
 
-/** One conversation on this page, outside of React: it goes on while another page is looked at. */
+/** Conversation of this page, outside of React: an answer continues while the user visits another page. */
 export interface Session {
-  /** Its name on this page; it has one before the gateway gave it an id. */
+  /** ID on this page, which exists before the gateway assigns an ID. */
   readonly key: string;
   readonly id: Store<string | undefined>;
   readonly title: Store<string>;
   readonly messages: Store<readonly MessageState[]>;
   readonly state: Store<SessionState>;
-  /** The last thing to be read out. */
+  /** Last screen reader announcement. */
   readonly announcement: Store<string>;
-  /** What is being written and was not sent yet. */
+  /** Unsent text. */
   readonly draft: Store<string>;
-  /** Until the answer is over. Rejects with what went wrong, which also stands in `state`. */
+  /** Sends a message and resolves when the answer ends. If it fails, rejects and sets `state`. */
   send(text: string, loadOptions: () => AnswerOptions | Promise<AnswerOptions>): Promise<void>;
   stop(): Promise<void>;
-  /** What the gateway keeps of this conversation. */
+  /** Applies the stored conversation. */
   applyView(view: ConversationView): void;
-  /** Takes back what could not be sent. */
+  /** Removes the failed message. */
   dismissFailure(): void;
-  /** Its user has signed in at this server: what waits for that goes on. */
+  /** Resumes calls that wait for a sign-in at this server. */
   resumeAfterConnect(server: string): void;
 }
 
 export interface SessionParts {
   readonly startAnswer: (body: ChatRequest, signal: AbortSignal) => Promise<ChatStream>;
   readonly stopAnswer: (id: string) => Promise<unknown>;
-  /** A call that waited for a sign-in shall be made. Never rejects. */
+  /** Resumes a call after the sign-in. Never rejects. */
   readonly resumeCall: (id: string, callId: string) => Promise<void>;
   readonly drafts: Drafts;
   readonly schedule: Schedule;
   readonly now: () => number;
   readonly onStarted: (session: Session, summary: ConversationSummary) => void;
   readonly onSummary: (summary: ConversationSummary) => void;
-  /** The gateway may have kept it all the same, in a conversation that is known or in a new one. */
+  /** Called after an aborted send. The gateway may have stored the message, also in a new conversation. */
   readonly onWithdrawn: (id: string | undefined) => void;
 }
 
@@ -76,9 +85,9 @@ export function createSession(parts: SessionParts, view?: ConversationView): Ses
     if (draft.get() === '') draft.set(parts.drafts.read(id.get()));
     else saveDraft();
   });
-  /** Of what is shown: an older copy, from another replica or a request that was overtaken, changes nothing. */
+  /** Time of the applied view. Older copies, from another replica or an overtaken request, are ignored. */
   let updatedAt = 0;
-  /** While the gateway has not answered yet. */
+  /** Set until the gateway answers the request. */
   let pendingRequest: AbortController | undefined;
 
   function applyView(next: ConversationView): void {
@@ -91,7 +100,7 @@ export function createSession(parts: SessionParts, view?: ConversationView): Ses
     const wasAccepted =
       failure?.kind === 'withdrawn' && containsMessage(next.messages.slice(shown.length), failure.text);
     const reconciled = reconcileMessages(shown, next.messages, next.isRunning);
-    // What had arrived before the connection was lost stays until the gateway has more.
+    // Keeps the received part of an interrupted answer until the gateway has stored more.
     messages.set(isBroken ? [...reconciled, ...shown.slice(reconciled.length)] : reconciled);
     state.set({
       answering: next.isRunning ? 'remote' : 'no',
@@ -140,7 +149,8 @@ export function createSession(parts: SessionParts, view?: ConversationView): Ses
   }
 
   function handleStarted(newId: string, text: string, at: number): void {
-    // What was written meanwhile belongs to this conversation, and not to the next new one.
+    // Text that the user typed in the meantime becomes the draft of this conversation, not of the
+    // next new one.
     parts.drafts.write(undefined, '');
     id.set(newId);
     saveDraft();
@@ -153,7 +163,7 @@ export function createSession(parts: SessionParts, view?: ConversationView): Ses
       const part = answer.parts.get().at(-1);
       if (part?.type !== 'text') return 0;
       const { pending: open, isCode } = part.state.get().blocks;
-      // Code is shown as it is; nothing of it has to be read anew.
+      // Code is not parsed again.
       return isCode ? 0 : open.length;
     };
     const batch = createTextBatch({ schedule: parts.schedule, size }, (text) =>
@@ -220,25 +230,25 @@ function containsMessage(messages: readonly ChatMessage[], text: string): boolea
   return messages.some((message) => message.role === 'user' && message.text === text);
 }
 
-/** Why what was said has no whole answer. */
+/** Reason why a message has no complete answer. */
 export type ChatFailure =
-  /** The gateway took nothing: what was said stands beside the conversation, to be sent again. */
+  /** The gateway rejected the message. The page offers to send it again. */
   | { readonly kind: 'refused'; readonly text: string; readonly error: unknown }
-  /** Stopped before the gateway said anything about it: it may have been taken. */
+  /** The user stopped before the gateway answered. It may have accepted the message. */
   | { readonly kind: 'withdrawn'; readonly text: string }
-  /** The connection was lost while the answer was being written. */
+  /** The connection was lost during the answer. */
   | { readonly kind: 'broken' };
 
-/** Does something later; what it gives back takes that back. */
+/** Schedules the callback and returns a function that cancels it. */
 type Schedule = (callback: () => void, size: number) => () => void;
 
 interface TextBatch {
   add(chunk: string): void;
-  /** Before anything else is shown, so that the order stays. */
+  /** Called before other events to keep the order. */
   flush(): void;
 }
 
-/** Pieces of text come faster than a screen can show them: they are put together until the next picture. */
+/** Collects chunks of text until the next frame, because they arrive faster than the screen refreshes. */
 function createTextBatch(
   parts: { readonly schedule: Schedule; readonly size: () => number },
   show: (text: string) => void,
@@ -263,7 +273,7 @@ function createTextBatch(
   };
 }
 
-/** A paragraph that has grown so long is read anew less often: reading it takes longer than a picture. */
+/** Longer pending blocks are parsed less often, because parsing takes longer than one frame. */
 const SMALL_TEXT_LENGTH = 1_500;
 const MAX_WAIT_MS = 400;
 

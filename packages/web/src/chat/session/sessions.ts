@@ -1,18 +1,18 @@
 import type { ConversationView } from '@behalf/contracts';
 import { createSession, type Session, type SessionParts } from './session.ts';
 
-/** The conversations that were opened on this page. */
+/** Sessions that were opened on this page. */
 interface Sessions {
-  /** The one that has not begun yet. */
+  /** Returns the session of the new conversation. */
   openNew(): Session;
   get(id: string): Session | undefined;
   open(view: ConversationView): Session;
   forget(id: string): void;
-  /** Somebody has signed in at this server: answers that wait for that go on. */
+  /** Resumes calls that wait for a sign-in at this server. */
   resumeAfterConnect(server: string): void;
 }
 
-/** Beyond that the ones that were opened first are read again when somebody comes back to them. */
+/** Maximum number of cached sessions. Beyond it, the oldest sessions without a running answer are removed. */
 const MAX_SESSIONS = 20;
 
 export function createSessions(parts: SessionParts): Sessions {

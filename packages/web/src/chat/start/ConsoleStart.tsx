@@ -12,7 +12,7 @@ import { AddModel, NextSteps } from './NextSteps.tsx';
 import styles from './Start.module.css';
 import { suggestExamples } from './suggestExamples.ts';
 
-/** The page of the chat where no model is configured: the first tool call, by hand. */
+/** Chat page without a model: the tool console. */
 export function ConsoleStart() {
   const { console: words, start } = strings.chat;
   const user = useUser();
@@ -21,7 +21,7 @@ export function ConsoleStart() {
   const examples = tools.data ? suggestExamples(tools.data) : [];
   const [, navigate] = useLocation();
   const params = new URLSearchParams(useSearch());
-  // In the address, so that it is there after a reload, and Back leads to the one before.
+  // The address contains the selection, so that reload and Back work.
   const selectTool = useCallback(
     (choice: ToolRef | undefined) => navigate(choice ? chatToolPath(choice) : '/chat'),
     [navigate],

@@ -14,7 +14,7 @@ import { NextSteps } from './NextSteps.tsx';
 import styles from './Start.module.css';
 import { suggestExamples } from './suggestExamples.ts';
 
-/** An empty conversation: what could be said. Who has none yet also sees what is there, and what to do next. */
+/** Suggestions for a new conversation. A user without conversations also sees the servers and next steps. */
 export function EmptyConversation() {
   const words = strings.chat.start;
   const { session, focusComposer } = useConversationActions();
@@ -57,7 +57,7 @@ export function EmptyConversation() {
 
 const MAX_SHOWN = 6;
 
-/** The servers there are for this user, and how they stand. */
+/** Servers of this user with their state. */
 export function ConnectedServers({ query }: { readonly query: UseQueryResult<ToolsView['servers']> }) {
   const { start: words, chooser } = strings.chat;
   const canCreate = usePermission('CREATE');

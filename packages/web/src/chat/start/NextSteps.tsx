@@ -5,7 +5,7 @@ import { Icon, type IconName } from '../../ui/Icon.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import styles from './Start.module.css';
 
-/** What an administrator does once the first tool has run. */
+/** Setup steps for administrators. */
 export function NextSteps({ hasModel }: { readonly hasModel: boolean }) {
   const words = strings.chat.start;
   return (
@@ -40,7 +40,7 @@ function Step({
   );
   return (
     <li>
-      {/* A place on this page is no page of its own. */}
+      {/* A fragment link must not use the router. */}
       {href.startsWith('#') ? (
         <a href={href} className={styles['step']}>
           {content}
@@ -54,10 +54,10 @@ function Step({
   );
 }
 
-/** Where on the page it is said; a link to it opens it. */
+/** Anchor of the instructions. A link to it opens the details element. */
 const ADD_MODEL_ID = 'model';
 
-/** How a model is added; who cannot do that is told whom to ask. */
+/** Instructions to add a model. Users who are not operators see a note to ask an operator. */
 export function AddModel({ isOperator }: { readonly isOperator: boolean }) {
   const words = strings.chat.console;
   if (!isOperator) return <Notice tone="neutral" title={words.askOperator} />;

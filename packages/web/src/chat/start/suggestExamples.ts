@@ -1,7 +1,7 @@
 import type { ToolsView } from '@behalf/contracts';
 import { strings } from '../../strings/strings.ts';
 
-/** Something to begin with: what to ask a model, or the tool to run by hand with these arguments. */
+/** Suggestion: a prompt for the model, or a tool with arguments. */
 interface Example {
   readonly server: string;
   readonly serverTitle: string;
@@ -14,19 +14,19 @@ interface Example {
 
 const MAX_EXAMPLES = 3;
 
-/** Tools whose name says that they only look. A suggestion must not change anything. */
+/** Tool names that indicate read access. A suggestion must not change data. */
 const readOnlyPattern =
   /^(?:echo|get|list|search|find|read|show|describe|lookup|query|fetch|who|current)(?![a-z])/i;
 const sensitivePattern = /env|secret|token|password|credential|delete|remove/i;
 
-/** Up to three things to try, made from the tools that are there. */
+/** Returns up to three suggestions from the available tools. */
 export function suggestExamples(servers: ToolsView['servers']): readonly Example[] {
   const words = strings.chat.start;
   const examples: Example[] = [];
   const connectedServers = Object.entries(servers).filter(([, { state }]) => state === 'connected');
   for (const [server, { title: serverTitle, tools }] of connectedServers) {
     const findTool = (name: string) => tools.find((tool) => tool.name === name);
-    // The reference server of the MCP project, which runs where nothing else is configured.
+    // Reference server of the MCP project, which runs if no other server is configured.
     if (!findTool('echo') || !findTool('get-sum')) continue;
     const sampleExamples = [
       { tool: 'echo', args: { message: 'hello' }, ...words.examples.echo },
@@ -40,7 +40,7 @@ export function suggestExamples(servers: ToolsView['servers']): readonly Example
       }),
     );
   }
-  // One of each other server first: they show what is there.
+  // One suggestion per other server comes first.
   for (const [server, { title: serverTitle, tools }] of connectedServers) {
     if (examples.some((example) => example.server === server)) continue;
     const tool = tools.find(({ name }) => readOnlyPattern.test(name) && !sensitivePattern.test(name));
