@@ -213,7 +213,7 @@ export function openSignInWindow(): SignInWindow | undefined {
 }
 
 /** Controllers of this page by server. They continue when the user visits another page of the app. */
-interface ConnectControllers {
+export interface ConnectControllers {
   get(server: string): ConnectController;
   /** Calls the listener when a server is connected in any window of this browser. */
   onConnected(listener: (server: string) => void): () => void;

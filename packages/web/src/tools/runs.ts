@@ -66,7 +66,7 @@ export interface RunsParts {
 }
 
 /** The runs of one visit, the newest first. A run goes on while its page is not shown. */
-interface Runs {
+export interface Runs {
   readonly list: Store<readonly Run[]>;
   /** Resolves when the tool has answered, or waits for approval. */
   readonly start: (input: RunInput) => Promise<Run>;

@@ -117,19 +117,8 @@ const RoleCard = memo(function RoleCard({
   );
 });
 
-<<<<<<< HEAD
-/** One permission of a role. It moves at once, and goes back with an explanation when the gateway refuses. */
-function PermissionSwitch({ role, bit }: { readonly role: AdminRoleView; readonly bit: McpPermission }) {
-=======
 /** Switch of one permission. It changes immediately and reverts with an error if the gateway refuses. */
-function PermissionSwitch({
-  role,
-  bit,
-}: {
-  readonly role: AdminRoleView;
-  readonly bit: McpPermission;
-}) {
->>>>>>> c1
+function PermissionSwitch({ role, bit }: { readonly role: AdminRoleView; readonly bit: McpPermission }) {
   const { roles } = strings.admin;
   const queryClient = useQueryClient();
   const { name, permissions } = role;

@@ -122,11 +122,7 @@ function refusalText(error: unknown): string {
   return `${title}. ${text}`;
 }
 
-<<<<<<< HEAD
-/** What is asked about before it is done. */
-=======
 /** Changes that require a confirmation. */
->>>>>>> c1
 type ChangeToConfirm = { readonly kind: 'disable' } | { readonly kind: 'own-role'; readonly role: string };
 
 function ConfirmUserChangeDialog({

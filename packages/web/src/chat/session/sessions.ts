@@ -2,7 +2,7 @@ import type { ConversationView } from '@behalf/contracts';
 import { createSession, type Session, type SessionParts } from './session.ts';
 
 /** Sessions that were opened on this page. */
-interface Sessions {
+export interface Sessions {
   /** Returns the session of the new conversation. */
   openNew(): Session;
   get(id: string): Session | undefined;

@@ -1,6 +1,6 @@
 import type { FlowError } from '@behalf/contracts';
 
-interface FlowErrorText {
+export interface FlowErrorText {
   readonly title: string;
   readonly text: string;
 }
