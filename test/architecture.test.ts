@@ -53,7 +53,7 @@ describe('architecture', () => {
     ['packages/gateway/src/access/a.ts', "await import('child_process');", /spawned in one place/],
     ['packages/gateway/src/access/a.ts', "import net from 'node:net';", /only door out/],
     ['packages/stores/src/sqlite/a.ts', "import { Schema } from 'mongoose';", /one folder per technology/],
-    ['packages/stores/src/memory/a.ts', "import { callTool } from '@behalf/gateway';", /does not allow it/],
+    ['packages/stores/src/sqlite/a.ts', "import { callTool } from '@behalf/gateway';", /does not allow it/],
     ['config/scripts/src/a.ts', "type A = import('@behalf/egress').A;", /does not allow it/],
     ['packages/cli/src/a.ts', "import { app } from '@behalf/api/app';", /does not allow it/],
     ['api/src/a.ts', "import { x } from '@behalf/kernel/src/x.ts';", /does not allow it/],

@@ -10,7 +10,7 @@ export interface PackageRule {
   development?: boolean;
 }
 
-const stores = ['memory', 'sqlite', 'mongo', 'redis', 'copy', 'open'].map((name) => `@behalf/stores/${name}`);
+const stores = ['sqlite', 'mongo', 'redis', 'copy', 'open'].map((name) => `@behalf/stores/${name}`);
 
 /** "Who may import whom". Binds every module that is not a test. */
 export const packageRules: readonly PackageRule[] = [
@@ -59,6 +59,8 @@ export const packageRules: readonly PackageRule[] = [
       '@behalf/gateway',
       '@behalf/gateway/ports',
       '@behalf/gateway/vault',
+      // The rules that the in-memory store shares with the others.
+      '@behalf/stores',
       ...stores,
     ],
     npm: ['@jest/globals', 'bson', 'mingo'],
@@ -140,6 +142,7 @@ export const packageRules: readonly PackageRule[] = [
       '@behalf/devidp/sample',
       '@behalf/testkit',
       '@behalf/testkit/catalog',
+      '@behalf/testkit/memory-store',
       '@behalf/testkit/vault',
     ],
     npm: ['@azure/msal-node', '@modelcontextprotocol/client', 'playwright-core', 'undici'],

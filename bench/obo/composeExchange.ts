@@ -13,7 +13,7 @@ import {
 } from '@behalf/gateway';
 import { createKeyring, HiddenText, systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { readGraphScopes, loadSettings } from '@behalf/settings';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { BENCH_CLIENT, BENCH_RESOURCE } from './rig.ts';
 
 const ISSUER = 'https://login.example';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseEnv } from '@behalf/contracts';
 import { toPrincipal, type UserPrincipal } from '@behalf/gateway';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createDisposables } from '../../api/src/runtime/lifecycle.ts';
 import { composeAccess, type ComposedAccess } from '../../api/src/compose/access.ts';
 import { composeServers, type Servers } from '../../api/src/compose/servers.ts';

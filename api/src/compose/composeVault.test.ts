@@ -1,7 +1,7 @@
 import type { AuditEvent } from '@behalf/gateway';
 import type { CredentialKey } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createTestNetwork } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { isTestFile, readSources } from '../../../tools/sources.ts';

@@ -2,7 +2,7 @@ import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type AuditEvent, createAuditLog } from '@behalf/gateway';
 import { systemClock as clock, createKeyring, systemRandom as random } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { aPrincipal } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { auditRoutes } from '../routes/admin/audit.ts';

@@ -1,5 +1,5 @@
 import { systemRandom } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createFakeClock } from '@behalf/testkit';
 import { createAcl } from '../src/access/acl.ts';
 import { createRoleAdmin } from '../src/access/roleAdmin.ts';

@@ -1,6 +1,6 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
 import { allowsPlainHttp, readGraphScopes, loadSettings, readLoginProviderInfo } from '@behalf/settings';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { aUser } from '@behalf/testkit/suites';
 import { createAcl } from '../src/access/acl.ts';

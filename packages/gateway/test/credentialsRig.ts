@@ -1,5 +1,5 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { type BodyFields, type Credential, createCredentials } from '../src/credentials/credentials.ts';
 import type { OboOptions } from '../src/credentials/obo/key.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createKeyring, HiddenText, LightCancellation, createRandom, systemRandom } from '@behalf/kernel';
 import type { Cancellation, Leases } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { aPrincipal, createFakeClock, type FakeClock } from '@behalf/testkit';
 import {
   type ExchangeEvent,

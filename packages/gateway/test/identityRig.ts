@@ -1,5 +1,5 @@
 import { createKeyring, systemRandom, type Keyring } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createFakeClock, type FakeClock } from '@behalf/testkit';
 import {
   createAccounts,

@@ -1,5 +1,5 @@
 import { createKeyring, systemRandom, type Fetch, type Keyring } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createFakeClock, createTestNetwork, type FakeClock } from '@behalf/testkit';
 import type { AuditEvent } from '../src/audit/audit.ts';
 import {

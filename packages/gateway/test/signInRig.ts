@@ -1,7 +1,7 @@
 import type { OAuthIssuer } from '@behalf/contracts';
 import { createEgress, EgressError, getEgressErrorCode, systemDial, type Audience } from '@behalf/egress';
 import { createKeyring, systemClock, systemRandom, type Clock, type Dial } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import {
   aPrincipal,
   guardedMcpServer,

@@ -1,5 +1,5 @@
 import { createKeyring, HiddenText, systemRandom as random, type Fetch } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createFakeClock } from '@behalf/testkit';
 import { aUser } from '@behalf/testkit/suites';
 import { SubjectUnavailable } from '../src/credentials/obo/subject.ts';

@@ -1,6 +1,6 @@
 import type { ChangeEvent } from '@behalf/gateway/ports';
 
-/** The in-process half of every change feed. */
+/** The in-process part of every change feed. */
 interface ChangeListeners {
   emit(change: ChangeEvent): void;
   subscribe(listener: (change: ChangeEvent) => void): () => void;
@@ -15,7 +15,7 @@ export function createChangeListeners(): ChangeListeners {
         try {
           listener(change);
         } catch {
-          // One listener's fault must not keep the news from the others.
+          // An error in one listener must not keep the change from the others.
         }
       }
     },

@@ -1,4 +1,4 @@
-/** The store did not answer in time, or not at all: nothing is known about the outcome of what was asked. */
+/** The store did not answer in time. The outcome of the operation is unknown. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
   readonly store: string;

@@ -3,20 +3,20 @@ import { Keyv, type KeyvStoreAdapter } from 'keyv';
 import { StoreUnavailableError } from './errors.ts';
 
 interface CacheOptions {
-  /** Keyv hands its namespace on to the adapter, replacing the adapter's own. */
+  /** Keyv passes its namespace to the adapter and replaces the namespace of the adapter. */
   namespaceFor?: (namespace: string) => string;
-  /** How the technology asks its server, where the adapter does not do it by itself. */
+  /** Runs a command with the deadline of the technology, if the adapter has none of its own. */
   run?: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** A cache per namespace over whatever Keyv adapter a technology offers. */
+/** One cache per namespace on a Keyv adapter. */
 export function openKeyvCache(
   store: string,
   adapterFor: (namespace: string) => KeyvStoreAdapter | Map<unknown, unknown>,
   { namespaceFor = (namespace) => namespace, run = (work) => work() }: CacheOptions = {},
 ): OpenCache {
   return (namespace) => {
-    // Without throwOnErrors Keyv turns a failure into a miss, and an outage into silence.
+    // Without `throwOnErrors`, Keyv reports an error as a cache miss and hides an outage.
     const keyv = new Keyv<string>({
       store: adapterFor(namespace),
       namespace: namespaceFor(namespace),
@@ -24,7 +24,7 @@ export function openKeyvCache(
       throwOnErrors: true,
       emitErrors: false,
     });
-    // Keyv also emits what it throws; an emitter without a listener would end the process.
+    // Keyv also emits the errors that it throws. An emitter without a listener would end the process.
     keyv.on('error', () => undefined);
     const withStoreErrors = async <T>(work: () => Promise<T>): Promise<T> => {
       try {

@@ -4,19 +4,21 @@ import { join } from 'node:path';
 import type { PendingWriteStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
 
-/** A pair that nobody stored within a day is of no use to anybody: its access token is over, its user has signed in again. */
+/**
+ * After a day, an unsaved token pair is useless: its access token has expired and the user has signed in again.
+ */
 export const PENDING_WRITE_TTL_MS = 24 * 60 * 60 * 1000;
 
 interface PendingWriteFileParts {
-  /** Made when the first is put in. All processes of the store share it. */
+  /** Created with the first entry. All processes of the store share it. */
   directory: string;
   clock: Clock;
   random: Random;
 }
 
 /**
- * One file for each, readable by us alone. Whose it is, its name does not tell; what it holds is part of its name, so that
- * taking one away can never take away another that was put in at the same moment.
+ * One file per entry, readable only by this user. The file name does not reveal the owner. It contains a hash
+ * of the content, so removing one entry never removes an entry that was added at the same time.
  */
 export function createPendingWriteFiles({
   directory,
@@ -32,7 +34,7 @@ export function createPendingWriteFiles({
     return names.filter((name) => name.startsWith(prefixOf(id)));
   }
 
-  /** What was never taken, and drafts of processes that died. */
+  /** Removes entries that were never collected, and temporary files of processes that ended. */
   async function removeExpiredFiles(): Promise<void> {
     for (const name of await readdir(directory)) {
       const file = join(directory, name);
@@ -46,7 +48,7 @@ export function createPendingWriteFiles({
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const previousNames = await listNames(id).catch(() => []);
       const file = fileOf(id, sealed);
-      // Written aside and renamed into place: who looks for it finds the whole of it, or what was there before.
+      // Written to a temporary file and renamed: a reader finds the complete entry or the previous one.
       const temporaryFile = join(directory, `temporary.${random.id()}`);
       await writeDurably(temporaryFile, sealed, clock.now());
       await rename(temporaryFile, file);
@@ -59,7 +61,7 @@ export function createPendingWriteFiles({
       const previousFiles = previousNames
         .map((name) => join(directory, name))
         .filter((other) => other !== file);
-      // It is kept: what else lies there is no reason to say that it is not.
+      // The entry is stored. A failure to remove older files is not an error.
       await Promise.all(previousFiles.map((other) => rm(other, { force: true }).catch(() => undefined)));
       await removeExpiredFiles().catch(() => undefined);
     },
@@ -82,7 +84,7 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** On the disk before it counts as kept, with our time as its age. */
+/** Flushed to disk before it counts as stored. The modification time is set to our clock. */
 async function writeDurably(file: string, text: string, now: number): Promise<void> {
   const handle = await open(file, 'wx', 0o600);
   try {
@@ -94,7 +96,7 @@ async function writeDurably(file: string, text: string, now: number): Promise<vo
   }
 }
 
-/** Another process may take a file away between a look at the directory and a look into it. */
+/** Another process may remove a file between listing and reading. */
 async function ignoreMissing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -104,7 +106,7 @@ async function ignoreMissing<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** They go with the process. */
+/** Entries are lost when the process ends. */
 export function createPendingWriteMap(clock: Clock): PendingWriteStore {
   const entries = new Map<string, { sealed: string; expiresAt: number }>();
   return {

@@ -1,22 +1,23 @@
 /**
- * Version of everything a store holds: tables and collections, their fields, and the layout of sealed payloads. SQLite
- * keeps it in `PRAGMA user_version`, MongoDB in its state document. A change of the layout increments it.
+ * Version of everything a store contains: tables and collections, their fields, and the layout of sealed
+ * payloads. SQLite stores it in `PRAGMA user_version`, MongoDB in its state document. A change of the layout
+ * increments it.
  */
 export const STORAGE_FORMAT = 100;
 
-/** The store exists and cannot be read by this version. The message is complete: it says what to do. */
+/** The store exists, but this version cannot read it. The message is complete and includes the fix. */
 export class StorageFormatError extends Error {
   override readonly name = 'StorageFormatError';
 }
 
 interface StoreLabel {
-  /** At the start of a sentence: `The data directory /data`. */
+  /** Subject of the message: `The data directory /data`. */
   subject: string;
-  /** What an operator who wants a new store does: `Start with an empty BEHALF_DATA_DIR.` */
+  /** Instruction for an operator who wants a new store: `Start with an empty BEHALF_DATA_DIR.` */
   remedy: string;
 }
 
-/** `found` is null for a store that holds records and no format number. */
+/** `found` is null for a store with records but no format number. */
 export function assertStorageFormat(found: number | null, { subject, remedy }: StoreLabel): void {
   if (found === STORAGE_FORMAT) return;
   if (found !== null && found > STORAGE_FORMAT) {

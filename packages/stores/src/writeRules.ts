@@ -14,7 +14,7 @@ import {
   pendingStatuses,
 } from '@behalf/gateway/ports';
 
-/** For the stores that read and write within one transaction. */
+/** For stores that read and write in one transaction. */
 export function matchesCondition(credential: CredentialRecord, condition: CredentialCondition): boolean {
   return (
     credential.generation === condition.generation &&
@@ -25,7 +25,7 @@ export function matchesCondition(credential: CredentialRecord, condition: Creden
   );
 }
 
-/** Whether the right to send the refresh token is free, at this time of the store. */
+/** Whether the right to send the refresh token is free at `now`, the clock of the store. */
 export function isClaimable(
   credential: CredentialRecord,
   { generation, tokenSeq, rtHash }: ClaimRequest,
@@ -40,7 +40,7 @@ export function isClaimable(
   );
 }
 
-/** The fence grows with every claim, also over settled ones. */
+/** The fence increases with every claim, including claims over settled ones. */
 export function buildClaimFields(
   credential: CredentialRecord,
   { owner, ttlMs }: ClaimRequest,
@@ -81,8 +81,8 @@ const mutableCredentialFields = [
 ] as const satisfies readonly (keyof CredentialPatch)[];
 
 /**
- * What of a credential is written. Whose it is and its counters of claims and writes stay, whatever else the given object
- * carries; a claim that ends leaves no times behind.
+ * The fields of a credential that a patch may change. Owner and counters stay unchanged even if the given
+ * object contains them. A claim that ends clears its times.
  */
 export function pickCredentialChanges(patch: CredentialPatch): Partial<CredentialRecord> {
   const changedFields = mutableCredentialFields.filter((field) => patch[field] !== undefined);
@@ -102,7 +102,10 @@ const mutableUserFields = [
   'signedOutAt',
 ] as const satisfies readonly (keyof UserChange)[];
 
-/** What of an account is written. Who it is and its password stay, whatever else the given object carries. */
+/**
+ * The fields of an account that a change may set. Identity and password stay unchanged even if the given object
+ * contains them.
+ */
 export function pickUserChanges(change: UserChange, changedAt: number): Partial<UserRecord> {
   const changedFields = mutableUserFields.filter((field) => change[field] !== undefined);
   return {
@@ -111,18 +114,18 @@ export function pickUserChanges(change: UserChange, changedAt: number): Partial<
   };
 }
 
-/** A sign-in that its user may still finish. */
+/** A sign-in that the user can still complete. */
 export function isPending(flow: Pick<OAuthFlowRecord, 'status' | 'expiresAt'>, now: number): boolean {
   return pendingStatuses.includes(flow.status) && flow.expiresAt > now;
 }
 
-/** How many are pending, and when the first of them ends by itself. */
+/** Number of pending flows, and when the first of them expires. */
 export interface PendingCount {
   readonly count: number;
   readonly earliestExpiry: number;
 }
 
-/** Why there is no place for one more; null when there is. */
+/** The limit that a new flow would exceed, or null. */
 export function checkFlowLimits(
   userCount: PendingCount,
   tenantCount: PendingCount,
@@ -133,7 +136,7 @@ export function checkFlowLimits(
   return null;
 }
 
-/** For the stores that read and write within one transaction. */
+/** For stores that read and write in one transaction. */
 export function matchesFlowCondition(flow: OAuthFlowRecord, condition: FlowCondition): boolean {
   return (
     condition.status.includes(flow.status) &&
@@ -155,13 +158,15 @@ const mutableFlowFields = [
   'expiresAt',
 ] as const satisfies readonly (keyof FlowPatch)[];
 
-/** What of a flow is written: whose it is stays, whatever else the given object carries. */
+/**
+ * The fields of a flow that a patch may change. The owner stays unchanged even if the given object contains it.
+ */
 export function pickFlowChanges(patch: FlowPatch): FlowPatch {
   const changedFields = mutableFlowFields.filter((field) => patch[field] !== undefined);
   return Object.fromEntries(changedFields.map((field) => [field, patch[field]]));
 }
 
-/** Why a message cannot be added to the others of its conversation; null when it can. One that is replaced is no other. */
+/** The limit that a message would exceed, or null. A replaced message does not count again. */
 export function checkConversationLimits(
   existing: { readonly messages: number; readonly size: number },
   messageSize: number,

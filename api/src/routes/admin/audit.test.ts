@@ -4,7 +4,7 @@ import { AuditVerifyView, AuditView } from '@behalf/contracts';
 import { type AuditEvent, GatewayError, type UserPrincipal, createAuditLog } from '@behalf/gateway';
 import type { AuditStore } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createProblemMap } from '../../http/errors.ts';

@@ -1,6 +1,6 @@
 import { createAuthorizationServerRecords } from '@behalf/gateway/authorization-server';
 import { createKeyring, systemRandom as random } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { createAdapter } from './adapter.ts';

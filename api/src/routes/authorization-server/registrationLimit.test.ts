@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GRANT_LIFETIME_MS, createAuthorizationServerRecords } from '@behalf/gateway/authorization-server';
 import { createKeyring, systemRandom as random } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { UNUSED_CLIENT_TTL_MS, createRegistrationLimit } from './limits.ts';

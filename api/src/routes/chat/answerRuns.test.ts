@@ -1,6 +1,6 @@
 import { GatewayError, type UserPrincipal } from '@behalf/gateway';
 import { type Leases, LightCancellation, systemRandom } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { type AnswerRuns, type AnswerStopped, conversationLeaseKey, createAnswerRuns } from './answerRuns.ts';

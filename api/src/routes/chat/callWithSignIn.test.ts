@@ -1,7 +1,7 @@
 import type { ChatCall, ConnectNeeded } from '@behalf/contracts';
 import type { UpstreamResponse, UserPrincipal } from '@behalf/gateway';
 import { LightCancellation, systemRandom } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { type ChatEventWriter, createAnswerRuns } from './answerRuns.ts';

@@ -1,7 +1,7 @@
 import type { ChatCall } from '@behalf/contracts';
 import { type Approvals, GatewayError, createApprovals } from '@behalf/gateway';
 import { LightCancellation, createKeyring, systemRandom } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { AnswerStopped, createAnswerRuns } from './answerRuns.ts';

@@ -1,5 +1,5 @@
 import { systemClock as clock, systemRandom } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { describe, expect, test } from '@jest/globals';
 import type { McpSession } from './session/sessions.ts';
 import { createSharedLists } from './session/sharedLists.ts';

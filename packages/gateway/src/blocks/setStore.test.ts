@@ -1,5 +1,5 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import type { RunRecord, SetRecord } from '../ports/index.ts';

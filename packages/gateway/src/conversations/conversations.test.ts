@@ -1,6 +1,6 @@
 import type { ChatMessage } from '@behalf/contracts';
 import { createKeyring, systemRandom } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { GatewayError } from '../errors/gatewayError.ts';

@@ -1,7 +1,7 @@
 import { createFakeClock, eventually } from '@behalf/testkit';
 import { anApiKey, aSession, aUser } from '@behalf/testkit/suites';
 import { systemRandom as random } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { describe, expect, test } from '@jest/globals';
 import { toPrincipal, type Authentication } from '../principal/principal.ts';
 import { createRevocationMonitor } from './revocationMonitor.ts';

@@ -22,7 +22,10 @@ interface CopyParts {
   onProgress?: (progress: CopyProgress) => void;
 }
 
-/** The copy did not start, or is not complete; the message says why and what to do. The source keeps its records. */
+/**
+ * The copy did not start or is incomplete. The message gives the reason and the fix. The source keeps its
+ * records.
+ */
 export class CopyError extends Error {
   override readonly name = 'CopyError';
 }
@@ -30,9 +33,10 @@ export class CopyError extends Error {
 const createError = (message: string) => new CopyError(message);
 
 /**
- * Moves every record, both stores held in maintenance so that no gateway writes either. Until it is complete the target
- * carries the source's identity as a mark, so that a copy that was cut short is finished by running it again: records
- * are put by key, and what the source has lost since then - a session that was signed out - is removed.
+ * Copies every record while both stores are in maintenance, so that no gateway writes. Until the copy is
+ * complete, the target carries the identity of the source as a mark. An interrupted copy is completed by
+ * running it again: records are written by key, and records that the source has deleted since then, such as
+ * ended sessions, are removed.
  */
 export async function copyStore({
   from,
@@ -62,7 +66,8 @@ export async function copyStore({
     }
     const results: CopyProgress[] = [];
     for (const name of collectionNames) results.push(await copyCollection(name, parts));
-    // The last word on whether anybody could have written: removing the mark takes far less than the hold lasts.
+    // Last check that no gateway could have written: removing the mark takes far less time than the lease
+    // lasts.
     await lease.acquireOrExtend();
     await to.system.setCopySource(null);
     return results;
@@ -71,7 +76,7 @@ export async function copyStore({
   }
 }
 
-/** True when the target is this source's unfinished copy. */
+/** True if the target is an unfinished copy of this source. */
 async function checkCopySource(
   from: PrimaryStore,
   to: PrimaryStore,
@@ -97,7 +102,7 @@ interface CollectionParts {
   onProgress: CopyParts['onProgress'];
 }
 
-/** A target that holds records of its own is not a copy in the making: nothing is mixed into it. */
+/** Rejects a target with records of its own: a copy never mixes two stores. */
 async function assertNoSurplusRecords(name: CollectionName, parts: CollectionParts): Promise<void> {
   for await (const [key] of findSurplusKeys(name, parts)) {
     throw createError(
@@ -113,7 +118,7 @@ async function removeSurplusRecords(name: CollectionName, parts: CollectionParts
   }
 }
 
-/** The keys of the target that the source does not have, some at a time. */
+/** Keys of the target that the source does not have, in batches. */
 async function* findSurplusKeys(
   name: CollectionName,
   { from, to, lease }: CollectionParts,
@@ -145,7 +150,7 @@ async function copyCollection(name: CollectionName, parts: CollectionParts): Pro
   return { collection: name, copied, total };
 }
 
-/** Reads back what was written: as many records as in the source, and every sealed value opens from the target. */
+/** Reads the copy back: the record counts match, and every sealed value of the target opens. */
 async function verifyCopy(
   name: CollectionName,
   { to, keyring, lease }: CollectionParts,
@@ -160,7 +165,7 @@ async function verifyCopy(
   for await (const page of readPages(name, to, lease)) verifySealedValues(name, page, keyring, createError);
 }
 
-/** Before a single record moves: the wrong key is the likeliest mistake. */
+/** Checked before any record is copied, because a wrong key is the most likely mistake. */
 async function assertKeyringMatches(store: PrimaryStore, keyring: Keyring, storeRole: string): Promise<void> {
   const system = await store.raw.page('system', null, PAGE_SIZE);
   verifySealedValues('system', system, keyring, () =>

@@ -9,7 +9,7 @@ import { type Keyring, SealError } from '@behalf/kernel';
 import type { MaintenanceLease } from './storeHolds.ts';
 
 export const PAGE_SIZE = 200;
-/** A page is in memory as a whole: of what may be large, fewer. */
+/** A page is held in memory as a whole: collections with large records have smaller pages. */
 const SMALLER_PAGE_SIZES: { readonly [N in CollectionName]?: number } = {
   chatMessages: 10,
   blocks: 20,
@@ -17,7 +17,10 @@ const SMALLER_PAGE_SIZES: { readonly [N in CollectionName]?: number } = {
   runs: 5,
 };
 
-/** Every record, page by page; the hold is prolonged before each, however long a collection is. */
+/**
+ * Every record, page by page. Extends the maintenance lease before each page, so that the collection may be of
+ * any length.
+ */
 export async function* readPages<N extends CollectionName>(
   name: N,
   raw: RawCollections,
@@ -40,8 +43,9 @@ export function recordKey<N extends CollectionName>(name: N, record: Collections
 type CreateError = (message: string) => Error;
 
 /**
- * Every sealed value of the records, opened; throws with the name of one that does not open. Left out is what the vault
- * has found unreadable: its user was told, and it is kept for the day its key is found, in the way of nothing.
+ * Opens every sealed value of the records. Throws with the name of the value that does not open. Skips
+ * credentials that the vault has marked as unreadable: the user already knows, and the record waits for its
+ * key.
  */
 export function* openSealedValues<N extends CollectionName>(
   name: N,
@@ -66,7 +70,7 @@ export function* openSealedValues<N extends CollectionName>(
   }
 }
 
-/** How many there were. */
+/** Returns the number of values. */
 export function verifySealedValues<N extends CollectionName>(
   name: N,
   records: readonly Collections[N][],
@@ -76,7 +80,7 @@ export function verifySealedValues<N extends CollectionName>(
   return [...openSealedValues(name, records, keyring, createError)].length;
 }
 
-/** How many sealed values there are, whether they open or not. */
+/** The number of sealed values, including values that do not open. */
 export function countSealedValues<N extends CollectionName>(
   name: N,
   records: readonly Collections[N][],

@@ -11,22 +11,22 @@ import { type MaintenanceLease, createWriterPresence } from './storeHolds.ts';
 
 interface RotationParts {
   store: PrimaryStore;
-  /** As CREDS_KEY lists them: the first is to seal everything, the others are on their way out. */
+  /** In the order of `CREDS_KEY`: the first key seals everything, the others are being retired. */
   keys: readonly Uint8Array[];
   random: Random;
 }
 
 export interface Rotation {
   collection: CollectionName;
-  /** Sealed values in it. */
+  /** Number of sealed values in the collection. */
   sealed: number;
-  /** How many of them this run sealed anew; the others were under the first key already. */
+  /** Number of values that this run sealed again. The others already used the first key. */
   resealed: number;
-  /** Values that no key here opens, of credentials known to be unreadable: left as they are. */
+  /** Values that no given key opens, of credentials marked as unreadable. They stay unchanged. */
   unreadable: number;
 }
 
-/** The rotation did not start, or is not complete; the message says why and what to do. No value is lost. */
+/** The rotation did not start or is incomplete. The message gives the reason and the fix. No value is lost. */
 export class RotationError extends Error {
   override readonly name = 'RotationError';
 }
@@ -34,22 +34,23 @@ export class RotationError extends Error {
 const createError = (message: string) => new RotationError(message);
 
 /**
- * The key check last: it says which keys are enough for this store, so a gateway with the first key alone is refused
- * until the last value can be opened with it.
+ * The key check comes last. It records which keys are sufficient for this store, so a gateway with only the
+ * first key is refused until that key opens every value.
  */
 const collectionsBeforeKeyCheck = collectionNames.filter((name) => name !== 'system');
 
 /**
- * Gateways that write with the first key leave nothing for a second pass. One that is being restarted may leave a little;
- * where this many find something, one of them goes on writing with an old key.
+ * Gateways that already write with the first key leave nothing for a second pass. A gateway that restarts
+ * during the rotation may leave a few values. If this many passes find values, some gateway still writes with
+ * an old key.
  */
 const MAX_PASSES = 5;
 
 /**
- * Seals every value anew under the first key, so that the others can be thrown away, while gateways go on. A value is
- * replaced only where it still is what was read: nothing that a gateway writes meanwhile is lost, and what it writes under
- * an old key the next pass finds. A value that is under the first key already is left as it is, so a rotation that was cut
- * short is finished by running it again.
+ * Seals every value again with the first key, while gateways keep running, so that the other keys can be
+ * removed. A value is replaced only if it is unchanged since it was read. No concurrent write is lost, and the
+ * next pass finds values written with an old key. Values under the first key stay unchanged, so an interrupted
+ * rotation is completed by running it again.
  */
 export async function rotateStore({ store, keys, random }: RotationParts): Promise<Rotation[]> {
   const keyring = createKeyring(keys, random);
@@ -61,7 +62,7 @@ export async function rotateStore({ store, keys, random }: RotationParts): Promi
   const parts = { raw: store.raw, keyring, lease: writerPresence, createError };
   try {
     await assertRotatable(store, keyring);
-    // All of it can be opened, or nothing is changed.
+    // Check that every value opens before changing any.
     for (const name of collectionNames)
       for await (const page of readPages(name, store.raw, writerPresence))
         verifySealedValues(name, page, keyring, createError);
@@ -89,7 +90,7 @@ async function assertRotatable(store: PrimaryStore, keyring: Keyring): Promise<v
   );
 }
 
-/** The last pass has opened every value under the first key, and its counts are the ones that are told. */
+/** The last pass opens every value with the first key; its counts are reported. */
 async function resealUntilComplete(
   names: readonly CollectionName[],
   parts: ResealParts,
@@ -116,15 +117,15 @@ async function resealUntilComplete(
   );
 }
 
-/** What one pass over a collection met. */
+/** Result of one pass over a collection. */
 interface ResealResult {
   /** Values that open. */
   sealed: number;
-  /** How many of them were under another key than the first. */
+  /** Number of values under another key than the first. */
   underOldKey: number;
-  /** And were still as they were read when they were replaced. */
+  /** Number of those values that were unchanged since they were read, and were therefore replaced. */
   resealed: number;
-  /** Values that do not open, of credentials known to be unreadable. */
+  /** Values that do not open, of credentials marked as unreadable. */
   unreadable: number;
 }
 
@@ -135,7 +136,7 @@ interface ResealParts {
   createError: (message: string) => Error;
 }
 
-/** Opens every value of a collection, and seals anew those that are not under the first key. */
+/** Opens every value of a collection and seals the values again that are not under the first key. */
 async function resealCollection(
   name: CollectionName,
   { raw, keyring, lease, createError }: ResealParts,

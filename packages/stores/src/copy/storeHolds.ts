@@ -1,21 +1,24 @@
 import { type PrimaryStore, type SystemStore, WRITER_TTL_MS } from '@behalf/gateway/ports';
 
-/** Maintenance of one or several stores, kept for as long as the work on them goes on. */
+/** Maintenance lease on one or several stores, held while an operation runs on them. */
 export interface MaintenanceLease {
-  /** Takes the stores, and prolongs with every later call; throws when one is in use or was lost meanwhile. */
+  /**
+   * The first call acquires the stores; later calls extend the lease. Throws if a store is in use or the lease
+   * was lost.
+   */
   acquireOrExtend(): Promise<void>;
-  /** Never throws: a store that cannot be told is free after the TTL. */
+  /** Never throws. If a store is unreachable, its lease ends with the TTL. */
   release(): Promise<void>;
 }
 
 interface MaintenanceLeaseParts {
-  /** With what the messages call each. */
+  /** Labels for messages. */
   stores: readonly { store: PrimaryStore; storeLabel: string }[];
   owner: string;
   createError: (message: string) => Error;
 }
 
-/** Prolonged with every page: work that was killed leaves the stores free after this. */
+/** Extended with every page. If the process is killed, the stores are free again after this time. */
 const MAINTENANCE_TTL_MS = 30_000;
 
 export function createMaintenanceLease({
@@ -33,7 +36,7 @@ export function createMaintenanceLease({
             `The ${storeLabel} is in use. Stop every gateway and every command that uses it (a terminated process is removed after ${WRITER_TTL_MS / 1000} s), then run this again.`,
           );
         }
-        // Nobody else knows the owner, so what is held before we took it is what we took a moment ago.
+        // The owner ID is unique to this run, so an extension in the first call means that both are one store.
         if (!isAcquired && outcome === 'prolonged')
           throw createError('Source and target are the same store.');
         if (isAcquired && outcome === 'begun') {
@@ -45,17 +48,20 @@ export function createMaintenanceLease({
       isAcquired = true;
     },
     async release() {
-      // Each for itself: a store that is away must neither keep the other held nor hide what went wrong before.
+      // Each store is released separately: an unreachable store must not keep the other one locked or hide the
+      // first error.
       await Promise.allSettled(stores.map(({ store }) => store.system.endMaintenance(owner)));
     },
   };
 }
 
-/** Of work that goes on beside the gateways: it counts as one of them, so that no copy begins meanwhile. */
+/**
+ * Registers an operation that runs beside gateways. It counts as a writer, so that no copy starts during it.
+ */
 interface WriterPresence {
-  /** The first call says that we are here, every later one that we still are; throws when a copy has the store. */
+  /** The first call registers, later calls renew the registration. Throws if a copy holds the store. */
   acquireOrExtend(): Promise<void>;
-  /** Never throws: who cannot be told forgets us after the TTL. */
+  /** Never throws. If the store is unreachable, the registration ends with the TTL. */
   release(): Promise<void>;
 }
 

@@ -38,8 +38,8 @@ export function createMongoAcl({ acl }: Models, runner: CommandRunner): AclStore
       const removedIds = new Set(remove);
       const rows = put.filter(({ id }) => !removedIds.has(id));
       if (removedIds.size + rows.length === 0) return;
-      // One after the other: a MongoDB that is no replica set has no transactions. What an outage cuts short has taken
-      // access away and not yet given any, and is sent again: a repeated write changes nothing.
+      // In sequence, because a MongoDB without a replica set has no transactions. Revocations come before
+      // grants, so an interrupted change never leaves excess access. Repeating the writes changes nothing.
       const writes = [
         ...[...removedIds].map((_id) => ({ deleteOne: { filter: { _id } } })),
         ...rows.map(({ id, ...rest }) => ({

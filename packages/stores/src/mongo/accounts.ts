@@ -14,11 +14,12 @@ import type { Models, UserDoc } from './models.ts';
 import { buildInFutureMsExpression } from './storeTime.ts';
 
 /**
- * "First" must be one step for all processes, and MongoDB changes one document atomically, not "a collection that is
- * empty". So the first document of a store carries `isFirst: true`, and a partial unique index allows that once. Whoever
- * may be writing into an empty store - `insertFirst`, and `insert` until it has seen a marked document - tries with the
- * mark, and the index picks one. There is no lock or sentinel beside the user, so a crash leaves nothing half done.
- * A store filled by a copy has no mark, but it has users, and `insertFirst` looks for those before it tries.
+ * "First user" must be one atomic step for all processes. MongoDB changes one document atomically, but cannot
+ * check that a collection is empty. So the first document of a store carries `isFirst: true`, and a partial
+ * unique index allows one such document. Every insert that may meet an empty store (`insertFirst`, and `insert`
+ * until it has seen a marked document) tries with the mark, and the index accepts one. There is no separate
+ * lock or sentinel, so a crash leaves nothing incomplete. A store filled by a copy has no mark, but it has
+ * users: `insertFirst` looks for users before it tries.
  */
 export function createMongoUsers({ users }: Models, runner: CommandRunner): UserStore {
   let hasFirstUser = false;
@@ -113,8 +114,8 @@ function toUserDoc({ id, ...rest }: UserRecord): UserDoc {
 }
 
 /**
- * A regular expression for whatever contains the text. What is no letter or digit is written by its number, a NUL too,
- * which must not stand in a pattern of MongoDB.
+ * Regular expression that matches values containing the text. Every character that is not a letter or digit is
+ * escaped by its code point, including NUL, which MongoDB forbids in a pattern.
  */
 function escapeSearchPattern(text: string): string {
   return text.replace(
@@ -180,14 +181,14 @@ export function createMongoApiKeys({ apiKeys }: Models, runner: CommandRunner): 
     removeExpired: async (now) =>
       (await runner.run(() => apiKeys.deleteMany({ expiresAt: { $lte: now } }).exec())).deletedCount,
     async touch(id, usedAt) {
-      // A number is more than the null of a key that was never used.
+      // `$max` treats null, the value of an unused key, as smaller than any number.
       await runner.run(() => apiKeys.updateOne({ _id: id }, { $max: { lastUsedAt: usedAt } }).exec());
     },
   };
 }
 
 export function createMongoTickets({ tickets }: Models, runner: CommandRunner): TicketStore {
-  // Both clocks must agree that it is not over: a replica whose clock is behind gives nobody a second chance.
+  // The ticket must be valid by both clocks: a replica whose clock is behind does not extend it.
   const buildConsumableFilter = (kind: TicketKind, hash: string, now: number) => ({
     _id: hash,
     kind,
@@ -199,8 +200,8 @@ export function createMongoTickets({ tickets }: Models, runner: CommandRunner): 
   return {
     async issue({ hash, ...rest }) {
       await runner.run(() => tickets.create([{ _id: hash, ...rest, consumedAt: null }]));
-      // Upkeep: what it leaves in an outage goes with the next one. Again both clocks: a replica whose clock is ahead
-      // must not take away another's open link.
+      // Maintenance: the next run removes what an outage leaves. A record must be expired by both clocks, so
+      // that a replica whose clock is ahead does not remove a valid link of another replica.
       const expiredFilter = {
         expiresAt: { $lte: rest.createdAt },
         $expr: { $not: [buildInFutureMsExpression('$expiresAt')] },

@@ -7,7 +7,7 @@ export function createMongoAuthorizationServer(
   { authorizationServer: records }: Models,
   runner: CommandRunner,
 ): AuthorizationServerStore {
-  /** The record under this key after one try to be the first. */
+  /** Inserts the record if the key is free and returns the record stored under the key. */
   async function insertIfAbsent({
     key,
     ...rest
@@ -22,7 +22,7 @@ export function createMongoAuthorizationServer(
   return {
     async insert(record, now) {
       const existing = await insertIfAbsent(record);
-      // What is sealed is never the same twice: it tells our own from another's.
+      // Sealed text is unique per sealing, so equality identifies the record that this call wrote.
       if (existing.sealed === record.sealed) return null;
       if (existing.expiresAt > now) return existing;
       await runner.run(() => records.deleteOne({ _id: record.key, sealed: existing.sealed }).exec());
@@ -61,10 +61,10 @@ export function createMongoAuthorizationServer(
           records.find(filter, { _id: 1 }).sort({ expiresAt: 1 }).limit(maxCount).lean().exec(),
         );
         if (earliest.length === 0) return 0;
-        // Asked again here: one of them may have got more time.
+        // The filter is repeated: one of the records may have been extended.
         const earliestFilter = { ...filter, _id: { $in: earliest.map(({ _id }) => _id) } };
         const { deletedCount } = await runner.run(() => records.deleteMany(earliestFilter).exec());
-        // Another process took the very same ones: the next are as good.
+        // Another process removed the same records: continue with the next ones.
         if (deletedCount > 0) return deletedCount;
       }
     },

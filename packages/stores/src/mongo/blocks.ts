@@ -7,13 +7,13 @@ import type { Stored } from './schemas.ts';
 
 type OwnedName = 'blocks' | 'sets';
 
-/** Blocks and sets. */
+/** Stores blocks or sets. */
 export function createMongoOwned<N extends OwnedName>(
   name: N,
   models: Models,
   runner: CommandRunner,
 ): OwnedStore<Collections[N]> {
-  // What both models have in common; the fields of each are judged by its schema.
+  // The model is used only for the fields that both collections share. Each schema validates its own fields.
   const model = models[name] as unknown as Model<Stored<OwnedRecord, 'id'>>;
   const count = (tenant: string, owner: string) =>
     runner.run(() => model.countDocuments({ tenant, owner }).exec());
@@ -35,7 +35,7 @@ export function createMongoOwned<N extends OwnedName>(
       const { tenant, owner } = rest;
       if ((await count(tenant, owner)) >= maxPerOwner) return 'full';
       await runner.run(() => model.create([{ _id: id, ...rest }]));
-      // Others came in meanwhile: whoever sees too many takes its own back.
+      // Concurrent inserts may exceed the limit: every process that sees too many removes its own record.
       if ((await count(tenant, owner)) <= maxPerOwner) return 'inserted';
       await runner.run(() => model.deleteOne({ _id: id, tenant }).exec());
       return 'full';
@@ -79,7 +79,7 @@ export function createMongoRuns({ runs }: Models, runner: CommandRunner): RunSto
       const { tenant, userId } = rest;
       if ((await countRunning(tenant, userId)) >= maxRunning) return 'full';
       await runner.run(() => runs.create([{ _id: id, ...rest }]));
-      // Others came in meanwhile: whoever sees too many takes its own back.
+      // Concurrent inserts may exceed the limit: every process that sees too many removes its own record.
       if ((await countRunning(tenant, userId)) <= maxRunning) return 'inserted';
       await runner.run(() => runs.deleteOne({ _id: id, tenant, userId }).exec());
       return 'full';
@@ -104,7 +104,7 @@ export function createMongoRuns({ runs }: Models, runner: CommandRunner): RunSto
       );
       if (surplus.length === 0) return 0;
       const ids = surplus.map(({ _id }) => _id);
-      // One that runs again meanwhile stays.
+      // The state is repeated in the filter: a run that started again stays.
       const filter = { _id: { $in: ids }, tenant, userId, state: notRunning };
       return (await runner.run(() => runs.deleteMany(filter).exec())).deletedCount;
     },

@@ -4,8 +4,8 @@ import { StoreUnavailableError } from '../errors.ts';
 const DEFAULT_DATABASE = 'behalf';
 
 /**
- * What must never be lost is acknowledged by a majority, and read back from the primary as a majority knows it: an
- * election takes back neither. Every wait has an end, so an outage is an error and not a hang.
+ * Writes that must not be lost are acknowledged by a majority, and reads come from the primary with majority
+ * concern, so an election reverts neither. Every wait has a deadline: an outage is an error, not a hang.
  */
 export async function openConnection(uri: string, timeoutMs: number): Promise<Connection> {
   const connection = createConnection(uri, {
@@ -23,7 +23,7 @@ export async function openConnection(uri: string, timeoutMs: number): Promise<Co
     waitQueueTimeoutMS: timeoutMs,
     socketTimeoutMS: 2 * timeoutMs,
   });
-  // Every call reports its own failure; an emitter without a listener would end the process.
+  // Every call reports its own error. An emitter without a listener would end the process.
   connection.on('error', () => undefined);
   try {
     return await connection.asPromise();
@@ -33,20 +33,22 @@ export async function openConnection(uri: string, timeoutMs: number): Promise<Co
   }
 }
 
-/** The driver's own default would be a database called `test`. */
+/** Without a name the driver would use a database named `test`. */
 function namesDatabase(uri: string): boolean {
   return /^mongodb(\+srv)?:\/\/[^/]*\/[^?]/.test(uri);
 }
 
-/** What every command of the store goes through: failures get one name, and closing waits for what is in flight. */
+/**
+ * Runs every command of the store: maps outages to one error class, and closing waits for commands in flight.
+ */
 export interface CommandRunner {
   run<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * For upserts by `_id`. Two that meet on a missing document can both try to insert it, and MongoDB does not promise
-   * to settle that itself; whoever loses finds the document when it tries again.
+   * For upserts by `_id`. Two upserts of a missing document can both try to insert it, and MongoDB does not
+   * guarantee to resolve the conflict. The losing upsert runs again and finds the document.
    */
   runUpsert<T>(work: () => Promise<T>): Promise<T>;
-  /** No more work enters; resolves when all that did has ended. */
+  /** Rejects new commands and resolves when all commands in flight have ended. */
   close(): Promise<void>;
 }
 
@@ -87,23 +89,23 @@ export function createCommandRunner(): CommandRunner {
   };
 }
 
-/** The unique index said no. */
+/** A unique index rejected the document. */
 export function isDuplicateKey(error: unknown): error is mongo.MongoServerError {
   return error instanceof mongo.MongoServerError && error.code === 11000;
 }
 
-/** Which unique index said no, by one of its fields. */
+/** Whether the unique index that rejected the document contains this field. */
 export function isDuplicateKeyOf(error: unknown, field: string): boolean {
   const pattern: unknown = isDuplicateKey(error) ? error['keyPattern'] : undefined;
   return typeof pattern === 'object' && pattern !== null && Object.hasOwn(pattern, field);
 }
 
-/** Stepping down, shutting down, being elected: the server is there and cannot answer now. */
+/** Codes of a server that is stepping down, shutting down or being elected: reachable, but unable to answer. */
 const UNAVAILABLE_CODES: readonly unknown[] = [
   10107, 13435, 11602, 13436, 189, 91, 11600, 262, 7, 6, 89, 9001, 64,
 ];
 
-/** Errors of the pool and of mongoose that are exported under no class we could compare with. */
+/** Names of pool and mongoose errors whose classes are not exported. */
 const UNEXPORTED_ERROR_NAMES = [
   'MongoWaitQueueTimeoutError',
   'MongoPoolClosedError',
@@ -111,10 +113,10 @@ const UNEXPORTED_ERROR_NAMES = [
   'DisconnectedError',
 ];
 
-/** True when nothing is known about the outcome; false when the server judged the command itself. */
+/** True if the outcome of the command is unknown; false if the server rejected the command itself. */
 function isOutage(error: unknown): boolean {
   if (error instanceof mongo.MongoWriteConcernError) return true;
-  // A bulk write puts what befell it into an error of the server's kind; a code is there only if a server gave one.
+  // A bulk write wraps connection errors in a server error class. Only a server error carries a numeric code.
   if (error instanceof mongo.MongoBulkWriteError && (typeof error.code !== 'number' || error.err))
     return true;
   if (error instanceof mongo.MongoServerError) return UNAVAILABLE_CODES.includes(error.code);

@@ -5,12 +5,15 @@ import { toRecordOrNull, toRecords } from './documents.ts';
 import { type CommandRunner, isDuplicateKey } from './connection.ts';
 import type { Models } from './models.ts';
 
-/** Of those that want one place in a conversation one gets it each time; so many never meet there. */
+/**
+ * Of several concurrent messages for one position, one succeeds per attempt. More conflicts than this do not
+ * occur.
+ */
 const MAX_INSERT_ATTEMPTS = 20;
 
 /**
- * A MongoDB that is no replica set has no transactions: what takes several steps here is ordered so that whatever it is
- * cut short after, nothing is left that its owner cannot see and remove.
+ * A MongoDB without a replica set has no transactions. Operations with several steps are ordered so that an
+ * interruption leaves nothing that the owner cannot see and remove.
  */
 export function createMongoConversations(
   { conversations, chatMessages }: Models,
@@ -21,7 +24,7 @@ export function createMongoConversations(
   const removeMessages = (filter: Partial<ChatMessageDoc>) =>
     runner.run(() => chatMessages.deleteMany(filter).exec());
 
-  /** Tries once; null when somebody else got the place meanwhile. */
+  /** Tries once. Returns null if another message took the position. */
   async function tryPutMessage(message: ChatMessageInput, changedAt: number, limits: ConversationLimits) {
     const { id, ...rest } = message;
     const { tenant, userId, conversationId, sealed } = message;
@@ -59,7 +62,7 @@ export function createMongoConversations(
       conversations.updateOne(conversationFilter, { $max: { updatedAt: changedAt } }).exec(),
     );
     if (result.matchedCount === 1) return 'stored';
-    // It was removed meanwhile, perhaps before the message was there to go with it.
+    // The conversation was removed, perhaps before this message existed: remove the message as well.
     await removeMessages({ _id: id, ...conversationKey });
     return 'missing';
   }
@@ -94,7 +97,7 @@ export function createMongoConversations(
       const { tenant, userId } = rest;
       if ((await count(tenant, userId)) >= maxPerUser) return 'full';
       await runner.run(() => conversations.create([{ _id: id, ...rest }]));
-      // Others came in meanwhile: whoever sees too many takes its own back.
+      // Concurrent inserts may exceed the limit: every process that sees too many removes its own record.
       if ((await count(tenant, userId)) <= maxPerUser) return 'inserted';
       await runner.run(() => conversations.deleteOne({ _id: id, tenant, userId }).exec());
       return 'full';
@@ -106,8 +109,8 @@ export function createMongoConversations(
         )
       ).matchedCount === 1,
     async remove(tenant, userId, id) {
-      // Messages first: cut short here, the conversation is still there to be removed again. And once more for one that
-      // was saved meanwhile; whoever saves one later finds no conversation.
+      // Messages first: if interrupted, the conversation is still visible and can be removed again. The second
+      // removal covers messages saved in between. A message saved later finds no conversation.
       await removeMessages({ tenant, userId, conversationId: id });
       const result = await runner.run(() => conversations.deleteOne({ _id: id, tenant, userId }).exec());
       await removeMessages({ tenant, userId, conversationId: id });

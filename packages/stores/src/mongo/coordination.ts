@@ -30,7 +30,7 @@ export function createMongoLeases({ leases }: Models, runner: CommandRunner, ran
   return {
     async acquire(key, purpose, ttlMs) {
       const owner = random.id();
-      // One command that leaves a live lease as it is and takes any other; the owner it gives back tells which.
+      // One command that keeps a live lease and takes any other. The returned owner shows the outcome.
       const update = [
         {
           $set: {
@@ -67,8 +67,8 @@ interface MongoChanges extends ChangeFeed {
 }
 
 /**
- * One counter per topic, read by every process once per poll. Change streams would tell sooner, but exist only on
- * replica sets and are one more thing to resume after each election.
+ * One counter per topic, which every process reads once per poll. Change streams are faster, but they require a
+ * replica set and must be resumed after each election.
  */
 export async function createMongoChanges(
   { topicRevisions }: Models,
@@ -89,14 +89,14 @@ export async function createMongoChanges(
       const startedAt = clock.now();
       for (const [topic, revision] of await readRevisions()) {
         const lastRevision = lastRevisions.get(topic) ?? 0;
-        // Our own publication may have been counted while this was being read.
+        // A publication of this process may have increased the counter during the read.
         if (revision <= lastRevision) continue;
         lastRevisions.set(topic, revision);
         listeners.emit({ topic, id: '*' });
       }
       syncedUntil = startedAt;
     } catch {
-      // A store that cannot be read now is read at the next poll; `/ready` tells the operator meanwhile.
+      // If the read fails, the next poll reads again, and `/ready` reports the outage.
     }
     if (!stopped) cancel = clock.timer(pollMs, () => void poll());
   };
@@ -117,7 +117,8 @@ export async function createMongoChanges(
   return {
     async publish(change) {
       const revision = await incrementRevision(change.topic);
-      // Only the next number is surely ours alone; with a gap, a foreign change lies between and the poll tells of it.
+      // Only the next number belongs to this publication. A gap means that another process published: the poll
+      // reports that change.
       if (revision === (lastRevisions.get(change.topic) ?? 0) + 1) lastRevisions.set(change.topic, revision);
       listeners.emit(change);
     },
@@ -162,16 +163,16 @@ export function createMongoAttempts({ attempts }: Models, runner: CommandRunner)
   };
 }
 
-/** Without an end of its own an entry would never leave. */
+/** Upper bound, because an entry without expiry would never be removed. */
 const MAX_TTL_MS = 24 * 60 * 60 * 1000;
 
-/** Keyv's adapter over one collection for all namespaces. */
+/** Keyv adapter over one collection for all namespaces. */
 export function createMongoCacheAdapter(
   { cache }: Models,
   runner: CommandRunner,
   namespace: string,
 ): KeyvStoreAdapter {
-  // A tuple, not a concatenation: no namespace and key can be put together to another pair's name.
+  // A tuple instead of a concatenation: no pair of namespace and key can produce the name of another pair.
   const idOf = (key: string) => JSON.stringify([namespace, key]);
   const isActive = buildInFutureExpression('$expiresAt');
 
@@ -195,7 +196,7 @@ export function createMongoCacheAdapter(
     async clear() {
       await runner.run(() => cache.deleteMany({ namespace }).exec());
     },
-    // Failures are thrown; the adapter has nothing to emit.
+    // Errors are thrown, so there is nothing to emit.
     on: () => adapter,
   };
   return adapter as unknown as KeyvStoreAdapter;

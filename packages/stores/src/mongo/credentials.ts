@@ -16,8 +16,8 @@ import type { CredentialDoc } from './schemas.ts';
 import { buildInFutureMsExpression, literal, msFromNow, nowMs } from './storeTime.ts';
 
 /**
- * Every step is one command on one document. Deadlines are set and judged by the server's clock alone: replicas whose
- * clocks differ would take claims from each other that are still in use.
+ * Every step is one command on one document. Deadlines use only the clock of the server: replicas with
+ * different clocks would take claims that another replica still uses.
  */
 export function createMongoCredentials(
   { credentials, credentialUsage }: Models,
@@ -28,7 +28,10 @@ export function createMongoCredentials(
     const doc = await runner.run(() => credentials.findById(id).lean<CredentialDoc>().exec());
     return doc && defaults.toRecord(doc);
   };
-  /** Writes the fields, which are expressions, and counts the write; null where the filter does not hold. */
+  /**
+   * Writes the fields, given as expressions, and increments the write counter. Null if the filter does not
+   * match.
+   */
   const updateIf = (filter: QueryFilter<CredentialDoc>, fields: object) =>
     runner.run(() =>
       credentials
@@ -40,7 +43,10 @@ export function createMongoCredentials(
         .lean<CredentialDoc>()
         .exec(),
     );
-  /** What is known of their use goes along, and first: what an outage cuts short is still there to be removed again. */
+  /**
+   * Removes the usage record first: after an interruption, the credential still exists and can be removed
+   * again.
+   */
   const removeWhere = async (filter: QueryFilter<CredentialDoc>) => {
     const docs = await runner.run(() =>
       credentials.find(filter, { _id: 1 }).lean<{ _id: string }[]>().exec(),
@@ -97,7 +103,7 @@ export function createMongoCredentials(
           claimOwner: literal(owner),
           claimStartedAt: nowMs,
           claimDeadline: msFromNow(ttlMs),
-          // What stood there before, only the command itself can say.
+          // Only the command itself can see the previous owner.
           claimIsTakeover: { $ne: ['$claimOwner', null] },
         },
       );
@@ -140,34 +146,35 @@ function toFilter({
   };
 }
 
-/** For a move: what stands for a record in its collection. */
+/** For copies: the stored form of a credential. */
 export function toCredentialDoc({ id, isDefault, ...rest }: CredentialRecord): CredentialDoc {
   return { _id: id, ...rest, defaultRank: isDefault ? 1 : 0 };
 }
 
-/** All that a holder has at a server. */
+/** All credentials of one principal for one server. */
 type CredentialGroup = Pick<CredentialDoc, 'tenant' | 'principal' | 'serverId'>;
 type RankedCredential = CredentialGroup & Pick<CredentialDoc, '_id' | 'defaultRank'>;
 
 /**
- * Which credential of a holder at a server is the default one. To take the mark from one document and give it to another
- * would be two steps, and a MongoDB that is no replica set has no transactions. So each has a rank, and the highest above
- * zero is the default one: whoever chooses writes one document, and at no moment are there two or none.
+ * Selects the default credential of a principal for a server. Moving a mark between two documents would take
+ * two steps, and a MongoDB without a replica set has no transactions. So each document has a rank, and the
+ * highest rank above zero is the default. A change writes one document, and at every moment there is exactly
+ * one default.
  */
 export interface CredentialDefaults {
-  /** For one that is about to be inserted. */
+  /** Rank of a credential that is about to be inserted. */
   getInitialRank(credential: CredentialGroup): Promise<number>;
-  /** False when there is no such credential. */
+  /** False if the credential does not exist. */
   setDefault(id: string): Promise<boolean>;
   /**
-   * Takes the rank from those below the highest: or one of them would be the default one when that is removed. Never
-   * throws: what came before it is done, and the next one settles this too.
+   * Clears the ranks below the highest. Otherwise one of them would become the default when the current default
+   * is removed. Never throws: the preceding write is complete, and the next call clears the ranks as well.
    */
   clearOtherRanks(group: CredentialGroup): Promise<void>;
   toRecord(doc: CredentialDoc): Promise<CredentialRecord>;
-  /** Never throws: what was written is written, also when the store goes away before it is asked for the others. */
+  /** Never throws: the write is complete even if the store then becomes unreachable. */
   toRecordAfterWrite(doc: CredentialDoc): Promise<CredentialRecord>;
-  /** Of whole groups. */
+  /** Expects all credentials of each group. */
   toRecords(docs: readonly CredentialDoc[]): CredentialRecord[];
 }
 
@@ -191,7 +198,7 @@ export function createCredentialDefaults({ credentials }: Models, runner: Comman
   async function lowerOthers(group: CredentialGroup): Promise<void> {
     const top = await findTop(group);
     if (top === null) return;
-    // Only what this one outranks: one that rises meanwhile stays above it.
+    // Only ranks below this one: a credential that rises concurrently keeps its rank.
     const { _id, defaultRank } = top;
     const lowerRanks = [{ defaultRank: { $gt: 0, $lt: defaultRank } }, { defaultRank, _id: { $lt: _id } }];
     const filter = { ...groupFilter(group), $or: lowerRanks };
@@ -222,7 +229,8 @@ export function createCredentialDefaults({ credentials }: Models, runner: Comman
     setDefault,
     clearOtherRanks,
     toRecord: async (doc) => toCredentialRecord(doc, await isTop(doc)),
-    // Who has a rank is the default one, but for the moment in which another is chosen.
+    // If the check fails, assume the default: a credential with a rank is the default except while another one
+    // is being selected.
     toRecordAfterWrite: async (doc) => toCredentialRecord(doc, await isTop(doc).catch(() => true)),
     toRecords: (docs) =>
       docs.map((doc) =>
@@ -292,7 +300,8 @@ export function createMongoVariables({ variables }: Models, runner: CommandRunne
       const writes = records.map(({ id, ...rest }) => ({
         replaceOne: { filter: { _id: id }, replacement: { _id: id, ...rest }, upsert: true },
       }));
-      // Each value is a document of its own, and a repeated write changes nothing: what an outage cut short is sent again.
+      // Each value is a document of its own and writes are idempotent, so an interrupted change can be
+      // repeated.
       await runner.runUpsert(() => variables.bulkWrite(writes, { ordered: true }));
     },
     remove: async (tenant, userId, serverId, name) =>

@@ -23,14 +23,15 @@ interface Versioned {
   version: number;
 }
 
-/** Replaces a document if it still has version `seen`, as one step for all processes. */
+/** Replaces a document if it still has version `seen`, in one atomic command. */
 export async function replaceIfVersion(
   anyModel: unknown,
   runner: CommandRunner,
   { id, tenant, ...rest }: Versioned & { id: string },
   expectedVersion: number,
 ): Promise<'replaced' | 'version_conflict' | 'missing'> {
-  // What every model of a versioned record has in common; its own fields are judged by its schema.
+  // The model is used only for the fields that all versioned records share. Each schema validates its own
+  // fields.
   const model = anyModel as Model<Versioned & { _id: string }>;
   const result = await runner.run(() =>
     model.updateOne({ _id: id, tenant, version: expectedVersion }, { $set: rest }).exec(),

@@ -43,14 +43,14 @@ import {
   setSchema,
 } from './schemas.ts';
 
-/** `isFirst` marks the one document that may begin an empty store; see users.ts. */
+/** `isFirst` marks the one document that can start an empty store; see accounts.ts. */
 export type UserDoc = Stored<Collections['users'], 'id'> & { isFirst?: true };
 type SessionDoc = Stored<Collections['sessions'], 'hash'>;
 type TicketDoc = Stored<Collections['tickets'], 'hash'>;
 export type SystemDoc = Stored<Collections['system'], 'name'>;
 export type VariableDoc = Stored<Collections['variables'], 'id'>;
 export type ServerDoc = Stored<Collections['servers'], 'id'>;
-/** The one document of the state collection. */
+/** ID of the only document in the state collection. */
 export const STATE_ID = 'store';
 export interface StoreStateDoc {
   _id: string;
@@ -227,7 +227,7 @@ const storeStateSchema = new Schema<StoreStateDoc>(
   schemaOptions,
 );
 
-// MongoDB sweeps what these indexes say is over; whether it is over, each query judges for itself.
+// TTL indexes remove expired documents. Every query checks the expiry itself.
 const leaseSchema = new Schema<LeaseDoc>(
   { _id: requiredText, owner: requiredText, purpose: requiredText, expiresAt: requiredDate },
   schemaOptions,
@@ -252,7 +252,7 @@ const cacheSchema = new Schema<CacheDoc>(
 cacheSchema.index({ namespace: 1 }, { name: 'namespace' });
 cacheSchema.index({ expiresAt: 1 }, { name: 'ttl', expireAfterSeconds: 0 });
 
-/** The prefix keeps us apart from a chat platform that has its own `users` and `sessions` in the same database. */
+/** The prefix avoids collisions with the `users` and `sessions` of a chat platform in the same database. */
 export function defineModels(connection: Connection): Models {
   const define = <D>(name: string, schema: Schema<D>): Model<D> =>
     connection.model<D>(name, schema, `behalf_${name}`);

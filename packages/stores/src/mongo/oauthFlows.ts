@@ -15,12 +15,15 @@ import type { OAuthFlowDoc } from './schemas.ts';
 
 type Filter = QueryFilter<OAuthFlowDoc>;
 
-/** Of those that want one place one gets it, and the others find its flow; so often it never ends in between. */
+/**
+ * One of several concurrent flows wins, and the others find its record. The winner never ends this often in
+ * between.
+ */
 const MAX_INSERT_ATTEMPTS = 5;
 
 /**
- * A user has one place at each server, and a unique index over the flows with the mark `isPending` gives it. The mark goes
- * when a flow ends; one that ran out of time loses it to the next that wants its place.
+ * A user has at most one pending flow per server, enforced by a unique index over documents with `isPending`.
+ * The mark is removed when a flow ends. An expired flow loses it to the next flow.
  */
 export function createMongoOAuthFlows({ oauthFlows }: Models, runner: CommandRunner): OAuthFlowStore {
   const findOne = async (filter: Filter) =>
@@ -64,7 +67,7 @@ export function createMongoOAuthFlows({ oauthFlows }: Models, runner: CommandRun
         const expiredFilter = { ...key, isPending: true as const, expiresAt: { $lte: now } };
         await runner.run(() => oauthFlows.updateOne(expiredFilter, { $unset: { isPending: 1 } }).exec());
         if (!(await tryCreate(flow))) continue;
-        // Others came in meanwhile: whoever sees too many takes its own back.
+        // Concurrent inserts may exceed the limit: every process that sees too many removes its own record.
         const raisedLimits = { perUser: limits.perUser + 1, perTenant: limits.perTenant + 1 };
         const exceededAfterInsert = checkFlowLimits(
           await countPending({ tenant, userId }, now),

@@ -29,15 +29,18 @@ import { createMongoDrafts, createMongoOverrides, createMongoServers } from './s
 import { createMongoSystem, ensureFormat } from './system.ts';
 
 export interface MongoParts {
-  /** Names the database in its path; `behalf` when it does not. */
+  /** The path names the database; the default is `behalf`. */
   uri: string;
   clock: Clock;
   random: Random;
-  /** How often another process's changes are looked for. */
+  /** Poll interval for changes of other processes. */
   pollMs?: number;
-  /** How long a server may be out of reach before a call fails. */
+  /** How long a server may be unreachable before a call fails. */
   timeoutMs?: number;
-  /** Where pairs wait that this store could not take, when there is no Redis; without it they go with the process. */
+  /**
+   * Directory for token pairs that this store could not save, used without Redis. Without it, they are lost
+   * when the process ends.
+   */
   pendingWriteDir?: string;
 }
 
@@ -53,7 +56,7 @@ export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
         await runner.run(() => model.createIndexes());
     };
     await ensureFormat(models, runner, connection.name);
-    // The unique indexes decide who wins: nothing is served before they stand.
+    // Unique indexes decide conflicts, so they must exist before the first request.
     await ensureIndexes();
     const system = await createMongoSystem(models, runner, ensureIndexes);
     const changes = await createMongoChanges(models, runner, { clock, pollMs });
@@ -91,7 +94,7 @@ export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
           ? createPendingWriteMap(clock)
           : createPendingWriteFiles({ directory: pendingWriteDir, clock, random }),
       cache: openKeyvCache('mongo', (namespace) => createMongoCacheAdapter(models, runner, namespace)),
-      // A member without a primary still answers `ping`; a read tells whether the store can serve.
+      // `ping` succeeds on a member without a primary. A read shows whether the store can serve.
       ping: () =>
         runner.run(async () => {
           await models.topicRevisions.exists({}).exec();

@@ -1,18 +1,18 @@
 import type { Collections, OAuthFlowRecord } from '@behalf/gateway/ports';
 import { Schema } from 'mongoose';
 
-/** A record as MongoDB keeps it: the field that names it is `_id`. */
+/** A record as stored in MongoDB: `_id` replaces its key field. */
 export type Stored<R, K extends keyof R> = Omit<R, K> & { _id: string };
 
 export const requiredText = { type: String, required: true } as const;
-/** Mongoose takes an empty string for a missing one; an empty name is a name. */
+/** Mongoose treats an empty string as missing, but an empty name is valid. */
 export const optionalText = { type: String, default: '' } as const;
 const nullableText = { type: String, default: null } as const;
 export const requiredNumber = { type: Number, required: true } as const;
 export const nullableNumber = { type: Number, default: null } as const;
 export const requiredDate = { type: Date, required: true } as const;
 
-/** An unknown field is a mistake in our code: it throws instead of vanishing. */
+/** An unknown field is a programming error: it throws instead of being dropped. */
 export const schemaOptions = {
   strict: 'throw',
   strictQuery: 'throw',
@@ -114,14 +114,14 @@ export const auditSchema = new Schema<AuditDoc>(
 auditSchema.index({ writer: 1, seq: 1 }, { name: 'writer', unique: true });
 auditSchema.index({ lastAt: 1, _id: 1 }, { name: 'time' });
 
-/** `defaultRank` stands for `isDefault`: see credentialDefaults.ts. `claimIsTakeover` is of the last claim. */
+/** `defaultRank` replaces `isDefault`; see credentials.ts. `claimIsTakeover` belongs to the last claim. */
 export type CredentialDoc = Omit<Stored<Collections['credentials'], 'id'>, 'isDefault'> & {
   defaultRank: number;
   claimIsTakeover?: boolean;
 };
 export type CredentialUsageDoc = Stored<Collections['credentialUsage'], 'id'>;
 export type OAuthClientDoc = Stored<Collections['oauthClients'], 'id'>;
-/** `isPending` marks the one that has its user's place at a server. */
+/** `isPending` marks the one pending flow of a user at a server. */
 export type OAuthFlowDoc = Stored<OAuthFlowRecord, 'id'> & { isPending?: true; deleteAt: Date };
 
 const flag = { type: Boolean, required: true } as const;
@@ -238,7 +238,7 @@ export const draftSchema = new Schema<DraftDoc>(
   schemaOptions,
 );
 draftSchema.index({ tenant: 1, userId: 1 }, { name: 'user' });
-// No TTL index: what was given for a draft is ended before the draft goes.
+// No TTL index: grants of a draft are revoked before the draft is removed.
 draftSchema.index({ expiresAt: 1 }, { name: 'sweep' });
 
 export type ConversationDoc = Stored<Collections['conversations'], 'id'>;

@@ -93,7 +93,7 @@ export function createMongoDrafts({ drafts }: Models, runner: CommandRunner): Dr
       const { tenant, userId, createdAt } = rest;
       if ((await count(tenant, userId, createdAt)) >= maxPerUser) return 'full';
       await runner.run(() => drafts.create([{ _id: id, ...rest }]));
-      // Others came in meanwhile: whoever sees too many takes its own back.
+      // Concurrent inserts may exceed the limit: every process that sees too many removes its own record.
       if ((await count(tenant, userId, createdAt)) <= maxPerUser) return 'inserted';
       await runner.run(() => drafts.deleteOne({ _id: id, tenant }).exec());
       return 'full';
@@ -108,7 +108,7 @@ export function createMongoDrafts({ drafts }: Models, runner: CommandRunner): Dr
         await runner.run(() => drafts.find({ tenant, userId }).sort({ _id: 1 }).lean().exec()),
       ),
     async consume(tenant, id, userId, now) {
-      // Both clocks must agree that it is not over: a replica whose clock is behind prolongs nothing.
+      // The draft must be valid by both clocks: a replica whose clock is behind does not extend it.
       const filter = { _id: id, tenant, userId, takenAt: null, expiresAt: { $gt: now } };
       const result = await runner.run(() =>
         drafts

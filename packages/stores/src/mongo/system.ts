@@ -5,7 +5,10 @@ import type { CommandRunner } from './connection.ts';
 import { type Models, STATE_ID, type StoreStateDoc, type SystemDoc } from './models.ts';
 import { buildInFutureExpression, fromNow, literal } from './storeTime.ts';
 
-/** Writers, maintenance and the mark of half a copy stand in one document: each excludes the other in one atomic change. */
+/**
+ * Writers, maintenance and the mark of an unfinished copy are in one document, so one atomic update can exclude
+ * the others.
+ */
 export async function createMongoSystem(
   models: Models,
   runner: CommandRunner,
@@ -18,7 +21,10 @@ export async function createMongoSystem(
   const inMaintenance = buildInFutureExpression('$maintenance.expiresAt');
   const isUnfinishedCopy = { $gt: ['$copySource', null] };
 
-  /** Applies `change` if `allowed` holds, as one step, and gives what came of it; null when it did not hold. */
+  /**
+   * Applies `fields` if `condition` holds, in one command. Returns the new document, or null if the condition
+   * does not hold.
+   */
   const changeIf = async (condition: object, fields: object): Promise<StoreStateDoc | null> => {
     const tryUpdate = () =>
       runner.run(() =>
@@ -33,7 +39,8 @@ export async function createMongoSystem(
     const updated = await tryUpdate();
     if (updated !== null) return updated;
     if ((await runner.run(() => storeState.exists({ _id: STATE_ID }).exec())) !== null) return null;
-    // Somebody emptied the database under a running gateway, and with it went the indexes that decide who wins.
+    // An operator emptied the database of a running gateway, which also removed the indexes that decide
+    // conflicts.
     await ensureIndexes();
     await ensureState(models, runner);
     return tryUpdate();
@@ -69,7 +76,7 @@ export async function createMongoSystem(
       const isFreeOrOwn = {
         $or: [{ $not: [inMaintenance] }, { $eq: ['$maintenance.owner', literal(owner)] }],
       };
-      // Whether it was held until now, only the server's clock can say.
+      // Only the clock of the server can tell whether the lease was held until now.
       const isExtension = { $and: [inMaintenance] };
       const maintenance = { owner: literal(owner), expiresAt: fromNow(ttlMs), isExtension };
       const after = await changeIf({ $and: [hasNoWriters, isFreeOrOwn] }, { maintenance });
@@ -104,7 +111,10 @@ export async function createMongoSystem(
   };
 }
 
-/** Gives an empty database the format number, and refuses one of another format or with records and no number. */
+/**
+ * Gives an empty database the format number. Refuses a database of another format, or with records but no
+ * format number.
+ */
 export async function ensureFormat(models: Models, runner: CommandRunner, database: string): Promise<void> {
   const label = {
     subject: `The MongoDB database "${database}"`,
@@ -113,7 +123,8 @@ export async function ensureFormat(models: Models, runner: CommandRunner, databa
   const find = () => runner.run(() => models.storeState.findById(STATE_ID).lean<StoreStateDoc>().exec());
   let state = await find();
   if (state === null && (await holdsRecords(models, runner))) {
-    // A replica that starts at the same time writes records only after the state document: a second read finds it.
+    // A replica that starts at the same time writes the state document before any record, so a second read
+    // finds it.
     state = await find();
   } else if (state === null) {
     await ensureState(models, runner);
@@ -122,7 +133,7 @@ export async function ensureFormat(models: Models, runner: CommandRunner, databa
   assertStorageFormat(state?.format ?? null, label);
 }
 
-/** One upsert by `_id`: of several replicas one inserts the document, and the others leave it as it is. */
+/** One upsert by `_id`: one replica inserts the document, the others leave it unchanged. */
 async function ensureState({ storeState }: Models, runner: CommandRunner): Promise<void> {
   const initial = { $setOnInsert: { format: STORAGE_FORMAT, writers: [] } };
   await runner.runUpsert(() => storeState.updateOne({ _id: STATE_ID }, initial, { upsert: true }).exec());

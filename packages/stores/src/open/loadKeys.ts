@@ -14,13 +14,16 @@ import { join } from 'node:path';
 import type { Random } from '@behalf/kernel';
 
 export interface KeySource {
-  /** What the operator set, if anything: 64 hex characters each. */
+  /** Keys set by the operator, 64 hex characters each. */
   configured: readonly string[] | undefined;
   dataDir: string;
   random: Random;
 }
 
-/** The sealing keys: the operator's, or one made once beside the embedded store and readable by us alone. */
+/**
+ * The sealing keys: the keys of the operator, or a key generated once next to the embedded store, readable only
+ * by this user.
+ */
 export function loadKeys({ configured, dataDir, random }: KeySource): readonly Uint8Array[] {
   if (configured && configured.length > 0) return configured.map((key) => Buffer.from(key, 'hex'));
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -30,7 +33,7 @@ export function loadKeys({ configured, dataDir, random }: KeySource): readonly U
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
     return [existing];
   }
-  // Written aside and linked into place, so of two starts at once both read the same whole key.
+  // Written to a temporary file and linked into place: two concurrent starts read the same complete key.
   const temporaryFile = join(dataDir, `creds.key.${random.id()}`);
   const text = Buffer.from(random.bytes(32)).toString('hex') + '\n';
   writeFileSync(temporaryFile, text, { mode: 0o600, flag: 'wx', flush: true });
@@ -41,7 +44,7 @@ export function loadKeys({ configured, dataDir, random }: KeySource): readonly U
   } finally {
     rmSync(temporaryFile);
   }
-  // On the disk before anything is sealed with it: a power cut must not leave sealed records without their key.
+  // Flushed to disk before first use: a power failure must not leave sealed records without their key.
   const directory = openSync(dataDir, 'r');
   fsyncSync(directory);
   closeSync(directory);

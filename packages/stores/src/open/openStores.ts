@@ -14,7 +14,7 @@ interface Parts {
   random: Random;
 }
 
-/** MongoDB where it is configured, else SQLite. A driver is loaded only when its store is used. */
+/** Opens MongoDB if configured, otherwise SQLite. Loads only the driver that is used. */
 export async function openPrimary({ dataDir, mongoUri }: StoreTargets, parts: Parts): Promise<PrimaryStore> {
   if (mongoUri !== undefined) {
     const { openMongoStore } = await import('../mongo/openMongoStore.ts');
@@ -25,7 +25,7 @@ export async function openPrimary({ dataDir, mongoUri }: StoreTargets, parts: Pa
   return openSqliteStore({ ...parts, file: join(dataDir, 'behalf.db') });
 }
 
-/** Redis where it is configured, else the primary store itself. */
+/** Redis if configured, otherwise the primary store. */
 export async function openCoordination(
   { redis }: StoreTargets,
   primary: PrimaryStore,
@@ -38,8 +38,9 @@ export async function openCoordination(
 }
 
 /**
- * The primary store's feed, which forgets nothing and is up to a second late, with Redis's, which is at once and forgets. A
- * notice counts as published when the primary store has it: what Redis loses arrives with the next poll.
+ * Combines two feeds. The feed of the primary store loses nothing and is up to one second late. The Redis feed
+ * is immediate and may lose changes. A change counts as published when the primary store has it, so the next
+ * poll delivers what Redis loses.
  */
 export function mergeChangeFeeds(durable: ChangeFeed, fast: ChangeFeed): ChangeFeed {
   return {

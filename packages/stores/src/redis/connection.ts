@@ -4,7 +4,10 @@ import { StoreUnavailableError } from '../errors.ts';
 
 export interface RedisConnection {
   readonly client: RedisClientType;
-  /** Asks with a deadline; a server that is away is a StoreUnavailableError, at once. */
+  /**
+   * Runs a command with a deadline. If the server is unreachable, rejects with StoreUnavailableError
+   * immediately.
+   */
   run<T>(command: (client: RedisClientType) => Promise<T>): Promise<T>;
   /** Resolves at the first connection. */
   waitUntilReady(): Promise<void>;
@@ -12,7 +15,7 @@ export interface RedisConnection {
 }
 
 const COMMAND_TIMEOUT_MS = 2_000;
-/** How long closing waits for what was asked; then it hangs up, and that fails. */
+/** How long closing waits for commands in flight. After that they fail. */
 const CLOSE_TIMEOUT_MS = 500;
 const MAX_RECONNECT_DELAY_MS = 1_000;
 
@@ -29,7 +32,7 @@ export function connectRedis({ clock, ...target }: RedisTarget): RedisConnection
     url: target.uri,
     ...(target.username !== undefined && { username: target.username }),
     ...(target.password !== undefined && { password: target.password }),
-    // Queuing while the server is away would turn an outage into a pile of late, stale commands.
+    // With an offline queue, an outage would end with a burst of stale commands.
     disableOfflineQueue: true,
     socket: {
       connectTimeout: COMMAND_TIMEOUT_MS,
@@ -37,7 +40,7 @@ export function connectRedis({ clock, ...target }: RedisTarget): RedisConnection
       ...(target.ca !== undefined && { tls: true as const, ca: target.ca }),
     },
   }) as RedisClientType;
-  // Without a listener an outage would end the process; `ask` and `/ready` tell of it.
+  // Without a listener an outage would end the process. `run` and `/ready` report it.
   client.on('error', () => undefined);
   const firstReady = new Promise<void>((resolve) => client.once('ready', () => resolve()));
   client.connect().catch(() => undefined);
@@ -48,7 +51,7 @@ export function connectRedis({ clock, ...target }: RedisTarget): RedisConnection
     client,
     async run(command) {
       if (closed || !client.isReady) throw new StoreUnavailableError('redis');
-      // The client's own timeout counts only until a command is written, not until it is answered.
+      // The timeout of the client covers the time until a command is written, not until it is answered.
       const response = withTimeout(clock, COMMAND_TIMEOUT_MS, command(client), () => {
         throw new Error(`No response within ${COMMAND_TIMEOUT_MS} ms`);
       });
@@ -65,7 +68,7 @@ export function connectRedis({ clock, ...target }: RedisTarget): RedisConnection
     async close() {
       if (closed) return;
       closed = true;
-      // Not `client.close()`: it waits for answers without an end, and from then on the client cannot be destroyed.
+      // Not `client.close()`: it waits for answers without a limit, and then the client cannot be destroyed.
       await withTimeout(clock, CLOSE_TIMEOUT_MS, Promise.allSettled(inFlight), () => undefined);
       if (client.isOpen) client.destroy();
     },

@@ -11,7 +11,7 @@ import { createChangeListeners } from '../changeListeners.ts';
 import { PENDING_WRITE_TTL_MS } from '../pendingWrites.ts';
 import type { RedisConnection } from './connection.ts';
 
-/** Only the holder's own value is touched: a lease that changed hands meanwhile stays with its new holder. */
+/** Changes only the value of the holder: a lease that another process has acquired stays with that process. */
 const EXTEND_SCRIPT = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) else return 0 end`;
 const RELEASE_SCRIPT = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) else return 0 end`;
 
@@ -58,7 +58,7 @@ export function createRedisChanges(
   subscriber.on('error', () => undefined);
   subscriber.on('ready', () => {
     connectionCount += 1;
-    // Pub/sub keeps nothing for who is away: after a gap anything may have changed.
+    // Pub/sub does not store messages: after a reconnect, any topic may have changed.
     if (connectionCount > 1) for (const topic of changeTopics) listeners.emit({ topic, id: '*' });
   });
   const subscription = subscriber
@@ -73,22 +73,22 @@ export function createRedisChanges(
 
   return {
     async publish(change) {
-      // This process hears at once, even when the server is away.
+      // This process receives its own change immediately, even if the server is unreachable.
       listeners.emit(change);
       await redis.run((client) => client.publish(channel, JSON.stringify(change)));
     },
     subscribe: (listener) => listeners.subscribe(listener),
-    // Pub/sub forgets: it never knows that it has heard everything.
+    // Pub/sub may lose messages, so this feed never guarantees completeness.
     syncedUntil: () => 0,
     waitUntilReady: () => subscription,
     stop() {
-      // Nothing it was asked is worth waiting for.
+      // No pending command is worth waiting for.
       if (subscriber.isOpen) subscriber.destroy();
     },
   };
 }
 
-/** Others share the server: what is not a notice of ours is no news. */
+/** Other programs may share the server: ignore messages that are not ours. */
 function parseChange(message: string): ChangeEvent | null {
   try {
     const { topic, id } = JSON.parse(message) as Partial<ChangeEvent>;
@@ -99,7 +99,7 @@ function parseChange(message: string): ChangeEvent | null {
   }
 }
 
-/** The server's own clock sets the window's end, so replicas with different clocks agree on it. */
+/** The clock of the server sets the end of the window, so replicas with different clocks agree. */
 const HIT_SCRIPT = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -123,7 +123,7 @@ export function createRedisAttempts(redis: RedisConnection, prefix: string): Att
   };
 }
 
-/** Only what was seen: another process may have put a later one there. */
+/** Removes only the value that was read: another process may have stored a later one. */
 const REMOVE_SCRIPT = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) else return 0 end`;
 
 export function createRedisPendingWrites(redis: RedisConnection, prefix: string): PendingWriteStore {

@@ -12,20 +12,20 @@ import {
 
 export interface RedisParts {
   uri: string;
-  /** Before every key and channel, so that several deployments can share a server. */
+  /** Prefix of every key and channel, so that several deployments can share a server. */
   prefix: string;
   clock: Clock;
   random: Random;
-  /** PEM of the authority that signed the server's certificate, for `rediss:`. */
+  /** PEM of the certificate authority of the server, for `rediss:`. */
   ca?: string;
   username?: string;
   password?: string;
 }
 
-/** How long opening waits for a server that does not answer; `/ready` names it afterwards. */
+/** How long opening waits for an unreachable server. Afterwards `/ready` reports it. */
 const CONNECT_TIMEOUT_MS = 2_000;
 
-/** Coordination and caches for many replicas. Its loss costs work, never a record. */
+/** Coordination and caches for many replicas. Losing its data costs work, never a record. */
 export async function openRedisStore({
   prefix,
   clock,

@@ -5,7 +5,8 @@ import { createTable } from './table.ts';
 export function createSqliteAuthorizationServer(db: Sqlite): AuthorizationServerStore {
   const records = createTable('authorizationServer');
   const FIND_ACTIVE = 'SELECT * FROM authorizationServer WHERE key = ? AND expiresAt > ?';
-  // In the order of that index, which ends with the first few: the other one would have every row of the kind read and sorted.
+  // Ordered as in the index, so that only the first entries are read. Any other order would read and sort all
+  // rows of the kind.
   const REMOVE_EARLIEST = `DELETE FROM authorizationServer WHERE key IN (
     SELECT key FROM authorizationServer INDEXED BY authorizationServer_expiry WHERE kind = ? AND expiresAt <= ? ORDER BY expiresAt LIMIT ?)`;
   return {
@@ -43,7 +44,7 @@ export function createSqliteAuthorizationServer(db: Sqlite): AuthorizationServer
       (await db.write((tx) => tx.run('DELETE FROM authorizationServer WHERE key = ?', key))) > 0,
     removeFamily: (kind, family) =>
       db.write((tx) => tx.run('DELETE FROM authorizationServer WHERE kind = ? AND family = ?', kind, family)),
-    // By the index alone: rows are long.
+    // Counted from the index, because rows are long.
     count: async (kind) =>
       Number(db.get('SELECT count(*) AS n FROM authorizationServer WHERE kind = ?', kind)?.['n']),
     removeEarliest: (kind, maxCount, expiresBy) =>

@@ -2,7 +2,7 @@ import type { OwnedRecord, OwnedStore, RunMetadata, RunStore } from '@behalf/gat
 import type { Sqlite } from './database.ts';
 import { type Table, columns, createTable, replaceIfVersion } from './table.ts';
 
-/** Blocks and sets. */
+/** Stores blocks or sets. */
 export function createSqliteOwned<R extends OwnedRecord>(db: Sqlite, table: Table<R>): OwnedStore<R> {
   const { name } = table;
   return {

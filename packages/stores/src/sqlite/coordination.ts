@@ -60,9 +60,9 @@ export function createSqliteLeases(db: Sqlite, { clock, random }: { clock: Clock
 }
 
 /**
- * SQLite has no way to wake another process, so each looks once per poll at `data_version`, which moves when another
- * connection has committed; only then are the revisions read. A look costs microseconds, so it may be often: somebody may
- * be waiting for the token that another process is fetching.
+ * SQLite cannot notify another process. Each process polls `data_version`, which changes when another
+ * connection commits, and only then reads the revisions. A poll costs microseconds, so it can be frequent: a
+ * user may be waiting for a token that another process is fetching.
  */
 export function createSqliteChanges(
   db: Sqlite,
@@ -92,7 +92,7 @@ export function createSqliteChanges(
       }
       syncedUntil = startedAt;
     } catch {
-      // A database that cannot be read now is read at the next poll; `/ready` tells the operator meanwhile.
+      // If the read fails, the next poll reads again, and `/ready` reports the outage.
     }
     cancel = clock.timer(pollMs, poll);
   };
@@ -107,7 +107,8 @@ export function createSqliteChanges(
           change.topic,
         );
       });
-      // `seen` stays as it is: a foreign bump in between must not be swallowed. One notice too many is harmless.
+      // `seen` is not updated: a concurrent change of another process must be reported. A duplicate
+      // notification is harmless.
       listeners.emit(change);
     },
     subscribe: (listener) => listeners.subscribe(listener),
@@ -137,7 +138,7 @@ export function createSqliteAttempts(db: Sqlite, clock: Clock): AttemptCounter {
   };
 }
 
-/** Keyv's adapter over the `cache` table, one namespace each. */
+/** Keyv adapter over the `cache` table, one per namespace. */
 export function createSqliteCacheAdapter(db: Sqlite, clock: Clock, namespace: string): KeyvStoreAdapter {
   const adapter = {
     opts: {},
@@ -174,7 +175,7 @@ export function createSqliteCacheAdapter(db: Sqlite, clock: Clock, namespace: st
       )) > 0,
     clear: async () =>
       void (await db.write((tx) => tx.run('DELETE FROM cache WHERE namespace = ?', namespace))),
-    // Failures are thrown; the adapter has nothing to emit.
+    // Errors are thrown, so there is nothing to emit.
     on: () => adapter,
   };
   return adapter as unknown as KeyvStoreAdapter;

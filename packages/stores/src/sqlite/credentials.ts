@@ -13,19 +13,19 @@ import { createTable } from './table.ts';
 
 const OF_SERVER = 'tenant = ? AND principal = ? AND serverId = ?';
 
-/** All processes are on one host, so its clock is the store's. */
+/** All processes run on one host, so their clock is the clock of the store. */
 export function createSqliteCredentials(db: Sqlite, clock: Clock): CredentialStore {
   const credentials = createTable('credentials');
   const readCredential = (reader: Pick<Transaction, 'get'>, id: string) =>
     credentials.toRecord(reader.get('SELECT * FROM credentials WHERE id = ?', id));
-  /** Within the transaction that read `before`: nobody else has written it since. */
+  /** Runs in the transaction that read `current`, so no other process has changed it since. */
   const write = (tx: Transaction, current: CredentialRecord, changes: Partial<CredentialRecord>) => {
     const fields = { ...changes, version: current.version + 1, updatedAt: clock.now() };
     credentials.update(tx, fields, 'id = ?', current.id);
     return { ...current, ...fields };
   };
 
-  /** What is known of their use goes along. */
+  /** Removes the usage records as well. */
   const removeWhere = (where: string, ...params: Param[]) =>
     db.write((tx) => {
       const ids = `SELECT id FROM credentials WHERE ${where}`;
@@ -72,7 +72,7 @@ export function createSqliteCredentials(db: Sqlite, clock: Clock): CredentialSto
     claim: (id, request) =>
       db.write((tx) => {
         const current = readCredential(tx, id);
-        // Read within the transaction: what it waited for the lock counts too.
+        // Read inside the transaction, because waiting for the lock takes time.
         const now = clock.now();
         if (!current || !isClaimable(current, request, now)) return null;
         const record = write(tx, current, buildClaimFields(current, request, now));

@@ -9,11 +9,11 @@ import { schema } from './schema.ts';
 export type Param = string | number | null;
 export type Row = Record<string, unknown>;
 
-/** What we use of the driver: its own types do not know statements without bound parameter types. */
+/** The part of the driver that we use. Its own types do not cover statements without bound parameter types. */
 interface Driver {
   exec(sql: string): void;
   prepare(sql: string): {
-    // As an array: a single null beside no other would be taken for an object of named parameters.
+    // As an array, because the driver reads a single null as an object of named parameters.
     get(params: Param[]): unknown;
     all(params: Param[]): unknown[];
     run(params: Param[]): { changes: number };
@@ -25,32 +25,35 @@ interface Driver {
 export interface Sqlite {
   get(sql: string, ...params: Param[]): Row | undefined;
   all(sql: string, ...params: Param[]): Row[];
-  /** Runs `work` alone among all processes, durable when it resolves; what it throws undoes it. */
+  /** Runs `work` exclusively across all processes. Durable when it resolves; rolled back when `work` throws. */
   write<T>(work: (tx: Transaction) => T): Promise<T>;
-  /** Writes that wait for another process's lock finish first, or fail at their deadline; later ones are refused. */
+  /** Writes that wait for a lock complete or fail at their deadline. Later writes are refused. */
   close(): Promise<void>;
 }
 
 export interface Transaction {
   get(sql: string, ...params: Param[]): Row | undefined;
-  /** How many rows changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, ...params: Param[]): number;
 }
 
-/** The driver is synchronous: every millisecond it waits for another process's lock stops every user of this one. */
+/**
+ * The driver is synchronous: waiting for the lock of another process blocks the event loop. So the wait is
+ * short.
+ */
 const BUSY_TIMEOUT_MS = 20;
-/** So a busy database is asked again from a timer, for this long. */
+/** A busy database is retried from a timer for this long. */
 const BUSY_DEADLINE_MS = 5_000;
 
 export async function openDatabase(file: string, parts: { clock: Clock; random: Random }): Promise<Sqlite> {
-  // Created by us with 0600, because SQLite would create it for everybody to read.
+  // Created with mode 0600, because SQLite would create a world-readable file.
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
   else chmodSync(file, 0o600);
   const db = new Libsql(file, { timeout: BUSY_TIMEOUT_MS }) as unknown as Driver;
   const sqlite = createSqlite(db, parts);
   try {
     await retryWhileBusy(parts, () => db.exec('PRAGMA journal_mode = WAL'));
-    // FULL: an acknowledged write survives a power cut, not only a killed process.
+    // FULL: a committed write survives a power failure, not only a killed process.
     db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
     await ensureSchema(sqlite, file);
     return sqlite;
@@ -73,7 +76,7 @@ function createSqlite(db: Driver, parts: { clock: Clock; random: Random }): Sqli
   };
   const get = (sql: string, ...params: Param[]): Row | undefined => {
     const row = prepareCached(sql).get(params) as Row | undefined;
-    // The driver adds its timing to single rows.
+    // The driver adds timing data to single rows.
     if (row) delete row['_metadata'];
     return row;
   };
@@ -114,7 +117,9 @@ function createSqlite(db: Driver, parts: { clock: Clock; random: Random }): Sqli
   };
 }
 
-/** Repeats what met another process's lock, with jitter, without ever blocking the event loop for long. */
+/**
+ * Repeats an operation that met the lock of another process, with jitter and without blocking the event loop.
+ */
 async function retryWhileBusy<T>(
   { clock, random }: { clock: Clock; random: Random },
   work: () => T,
@@ -136,13 +141,13 @@ function isBusy(error: unknown): boolean {
   return code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED');
 }
 
-/** True when a unique index refused the row. */
+/** True if a unique index rejected the row. */
 export function isUniqueViolation(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
 }
 
-/** Creates the tables of an empty database and refuses one of another format, in one transaction across processes. */
+/** Creates the tables of an empty database and refuses another format, in one transaction across processes. */
 async function ensureSchema(sqlite: Sqlite, file: string): Promise<void> {
   await sqlite.write((tx) => {
     const { user_version: format } = tx.get('PRAGMA user_version') as { user_version: number };

@@ -9,7 +9,7 @@ import { checkFlowLimits, matchesFlowCondition, pickFlowChanges } from '../write
 import type { Param, Row, Sqlite, Transaction } from './database.ts';
 import { createTable } from './table.ts';
 
-/** A sign-in takes minutes: these are left behind by a move, so they are no table of its list. */
+/** Not part of the copied tables: a sign-in takes minutes, so a store copy leaves flows out. */
 const columns = [
   'id',
   'tenant',

@@ -35,7 +35,7 @@ export interface SqliteParts {
   file: string;
   clock: Clock;
   random: Random;
-  /** How often another process's changes are looked for. */
+  /** Poll interval for changes of other processes. */
   pollMs?: number;
 }
 

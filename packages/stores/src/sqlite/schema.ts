@@ -1,9 +1,10 @@
 /**
- * The tables of storage format 100 (`storageFormat.ts`), for an empty database. A database of another format is refused.
+ * Tables of storage format 100 (`storageFormat.ts`) for an empty database. A database of another format is
+ * refused.
  *
- * Format 101 adds a list of steps to this file: one array of statements per format, from 100 on. `openDatabase` then runs
- * the steps from the `user_version` it finds, in one transaction that also sets the new number, and an empty database
- * gets the new tables directly. A released step is never edited.
+ * Format 101 adds a list of migration steps to this file: one array of statements per format, starting at 100.
+ * `openDatabase` then runs the steps from the `user_version` it finds, in one transaction that also sets the
+ * new number. An empty database gets the new tables directly. A released step never changes.
  */
 export const schema: readonly string[] = [
   `CREATE TABLE users (
@@ -27,7 +28,7 @@ export const schema: readonly string[] = [
   `CREATE INDEX users_role ON users (tenant, role)`,
   `CREATE INDEX users_signed_out ON users (signedOutAt)`,
 
-  // groups and grant: JSON. A browser session has no grant.
+  // groups and grant contain JSON. A browser session has no grant.
   `CREATE TABLE sessions (
     hash TEXT PRIMARY KEY,
     userId TEXT NOT NULL,
@@ -65,7 +66,7 @@ export const schema: readonly string[] = [
   `CREATE INDEX apiKeys_user ON apiKeys (userId)`,
   `CREATE INDEX apiKeys_expiry ON apiKeys (expiresAt)`,
 
-  // Records of our own authorization server.
+  // Records of the built-in authorization server.
   `CREATE TABLE authorizationServer (
     key TEXT PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -220,7 +221,7 @@ export const schema: readonly string[] = [
     expiresAt INTEGER
   ) STRICT`,
   `CREATE INDEX oauthClients_server ON oauthClients (tenant, serverId)`,
-  // A store copy leaves these out: a sign-in takes minutes.
+  // Not part of a store copy: a sign-in takes minutes.
   `CREATE TABLE oauthFlows (
     id TEXT PRIMARY KEY,
     tenant TEXT NOT NULL,
@@ -248,7 +249,7 @@ export const schema: readonly string[] = [
     sealed TEXT NOT NULL
   ) STRICT`,
   `CREATE INDEX conversations_user ON conversations (tenant, userId, updatedAt, id)`,
-  // The large column is the last one: SQLite reads the columns before it without loading its overflow pages.
+  // The large column comes last: SQLite reads the columns before it without loading its overflow pages.
   `CREATE TABLE chatMessages (
     id TEXT PRIMARY KEY,
     tenant TEXT NOT NULL,
@@ -285,7 +286,7 @@ export const schema: readonly string[] = [
     updatedBy TEXT NOT NULL
   ) STRICT`,
   `CREATE INDEX sets_owner ON sets (tenant, owner)`,
-  // The large column is the last one here, too: lists are read without it.
+  // The large column comes last, so that lists do not load it.
   `CREATE TABLE runs (
     id TEXT PRIMARY KEY,
     tenant TEXT NOT NULL,
@@ -322,7 +323,7 @@ export const schema: readonly string[] = [
 
   `CREATE TABLE system (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT`,
 
-  // The tables below describe this very database or coordinate its processes. A store copy leaves them out.
+  // The tables below describe this database or coordinate its processes. A store copy leaves them out.
   `CREATE TABLE storeState (id INTEGER PRIMARY KEY CHECK (id = 1), identity TEXT, copySource TEXT) STRICT`,
   `INSERT INTO storeState (id) VALUES (1)`,
   `CREATE TABLE writers (id TEXT PRIMARY KEY, expiresAt INTEGER NOT NULL) STRICT`,

@@ -1,16 +1,19 @@
 import { type CollectionName, type Collections, collectionShapes } from '@behalf/gateway/ports';
 import type { Param, Row, Transaction } from './database.ts';
 
-/** A moved table: the only place that turns records into rows and rows into records. */
+/** A copied table. The only code that converts between records and rows. */
 export interface Table<R> {
   readonly name: string;
   readonly key: keyof R & string;
   insert(tx: Transaction, record: R): void;
-  /** Inserts, or replaces the one of the same key. A unique index that another row stands in still refuses. */
+  /**
+   * Inserts the record, or replaces the record with the same key. A unique index on other columns still rejects
+   * it.
+   */
   put(tx: Transaction, record: R): void;
-  /** The same, and whatever other row stands in the way goes: for a move, where the whole is what counts. */
+  /** Like `put`, but removes conflicting rows. For copies, where only the complete result counts. */
   replaceConflicting(tx: Transaction, record: R): void;
-  /** Writes the given fields where the condition holds; how many rows. */
+  /** Writes the given fields where the condition holds. Returns the number of rows. */
   update(tx: Transaction, fields: Partial<R>, where: string, ...params: Param[]): number;
   toRecord(row: Row | undefined): R | null;
   toRecords(rows: readonly Row[]): R[];
@@ -71,7 +74,7 @@ export function replaceIfVersion<R extends { id: string; tenant: string; version
   return existing === undefined ? 'missing' : 'version_conflict';
 }
 
-/** The columns of each moved table. */
+/** Columns of each copied table. */
 export const columns: { readonly [N in CollectionName]: readonly (keyof Collections[N] & string)[] } = {
   users: [
     'id',
@@ -229,7 +232,7 @@ export const columns: { readonly [N in CollectionName]: readonly (keyof Collecti
   audit: ['id', 'writer', 'seq', 'firstAt', 'lastAt', 'count', 'prev', 'mac', 'events'],
 };
 
-/** Lists and maps: JSON text. */
+/** Columns with lists and maps, stored as JSON. */
 const jsonColumns: { readonly [N in CollectionName]?: readonly (keyof Collections[N] & string)[] } = {
   sessions: ['groups', 'grant'],
   roles: ['permissions'],
@@ -237,7 +240,7 @@ const jsonColumns: { readonly [N in CollectionName]?: readonly (keyof Collection
   credentials: ['endpoints'],
 };
 
-/** SQLite has no booleans: 1 and 0. */
+/** SQLite has no booleans: stored as 1 and 0. */
 const booleanColumns: {
   readonly [N in CollectionName]?: readonly (keyof Collections[N] & string)[];
 } = { credentials: ['isDefault', 'rtSuspect'], runs: ['isCancelling'] };

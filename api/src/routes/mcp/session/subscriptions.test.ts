@@ -1,5 +1,5 @@
 import { systemClock as clock, systemRandom as random } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { describe, expect, test } from '@jest/globals';
 import type { McpSession } from './sessions.ts';
 import { MAX_SUBSCRIPTIONS, createSessionSubscriptions, createSharedLists } from './sharedLists.ts';

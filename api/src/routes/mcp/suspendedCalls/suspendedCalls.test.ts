@@ -1,6 +1,6 @@
 import { GatewayError, type Inbound, type JsonObject } from '@behalf/gateway';
 import { type Cancellation, createKeyring, systemRandom } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { type McpRequest, createMcpInbound, toClientFault } from '../request.ts';

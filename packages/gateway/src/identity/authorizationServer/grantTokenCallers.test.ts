@@ -1,5 +1,5 @@
 import { createKeyring, systemRandom as random } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createFakeClock } from '@behalf/testkit';
 import { aUser } from '@behalf/testkit/suites';
 import { describe, expect, test } from '@jest/globals';

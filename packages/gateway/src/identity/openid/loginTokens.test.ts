@@ -1,5 +1,5 @@
 import { createKeyring, systemRandom as random, type Fetch } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createFakeClock, type FakeClock } from '@behalf/testkit';
 import { aUser } from '@behalf/testkit/suites';
 import { describe, expect, test } from '@jest/globals';

@@ -1,5 +1,5 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
-import { openMemoryStore } from '@behalf/stores/memory';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { aCredential, aDraft, aFlow, aStoredServer, anOAuthClient } from '@behalf/testkit/suites';
 import { describe, expect, test } from '@jest/globals';

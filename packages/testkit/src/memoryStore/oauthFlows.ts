@@ -4,7 +4,7 @@ import {
   type OAuthFlowStore,
   oauthClientId,
 } from '@behalf/gateway/ports';
-import { checkFlowLimits, isPending, matchesFlowCondition, pickFlowChanges } from '../writeRules.ts';
+import { checkFlowLimits, isPending, matchesFlowCondition, pickFlowChanges } from '@behalf/stores';
 import { type Tables, copyOrNull, removeWhere } from './tables.ts';
 
 export function createMemoryOAuthFlows(): OAuthFlowStore {

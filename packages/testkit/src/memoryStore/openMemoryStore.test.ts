@@ -1,5 +1,5 @@
 import { systemClock, systemRandom } from '@behalf/kernel';
-import { primarySuites } from '@behalf/testkit/suites';
+import { primarySuites } from '../suites/index.ts';
 import { openMemoryStore } from './openMemoryStore.ts';
 
 primarySuites('memory', async () => openMemoryStore({ clock: systemClock, random: systemRandom }));

@@ -8,7 +8,7 @@ import {
   credentialKey,
 } from '@behalf/gateway/ports';
 import type { Clock } from '@behalf/kernel';
-import { buildClaimFields, isClaimable, matchesCondition, pickCredentialChanges } from '../writeRules.ts';
+import { buildClaimFields, isClaimable, matchesCondition, pickCredentialChanges } from '@behalf/stores';
 import { type Tables, assertUnique, compareBy, copyAll, copyOrNull, removeWhere } from './tables.ts';
 
 type CredentialGroup = Pick<CredentialRecord, 'tenant' | 'principal' | 'serverId'>;
@@ -30,7 +30,7 @@ export function createMemoryCredentials(
     return { ...next };
   };
 
-  /** What is known of their use goes along. */
+  /** Removes the usage records as well. */
   const removeMatching = (matches: (credential: CredentialRecord) => boolean) => {
     const previousIds = new Set(credentials.keys());
     const count = removeWhere(credentials, matches);

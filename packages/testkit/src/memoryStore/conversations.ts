@@ -4,7 +4,7 @@ import type {
   ConversationRecord,
   ConversationStore,
 } from '@behalf/gateway/ports';
-import { checkConversationLimits } from '../writeRules.ts';
+import { checkConversationLimits } from '@behalf/stores';
 import { type Tables, compareBy, copyAll, copyOrNull, removeWhere } from './tables.ts';
 
 export function createMemoryConversations({ conversations, chatMessages }: Tables): ConversationStore {

@@ -1,7 +1,7 @@
 import type { OwnedRecord, OwnedStore, RunRecord, RunStore } from '@behalf/gateway/ports';
 import { type Tables, compareBy, copyAll, copyOrNull, removeWhere } from './tables.ts';
 
-/** Blocks and sets. */
+/** Stores blocks or sets. */
 export function createMemoryOwned<R extends OwnedRecord>(table: Map<string, R>): OwnedStore<R> {
   const find = (tenant: string, id: string) => {
     const record = table.get(id);

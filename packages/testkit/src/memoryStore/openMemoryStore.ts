@@ -1,8 +1,8 @@
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
-import { createChangeListeners } from '../changeListeners.ts';
-import { openKeyvCache } from '../keyvCache.ts';
-import { createPendingWriteMap } from '../pendingWrites.ts';
+import { createChangeListeners } from '@behalf/stores';
+import { openKeyvCache } from '@behalf/stores';
+import { createPendingWriteMap } from '@behalf/stores';
 import { createMemoryAcl, createMemoryRoles } from './access.ts';
 import {
   createMemoryApiKeys,
@@ -26,7 +26,7 @@ import { createMemoryDrafts, createMemoryOverrides, createMemoryServers } from '
 import { createMemorySystem } from './system.ts';
 import { createTables } from './tables.ts';
 
-/** One process, nothing kept: for tests, and the shortest reading of what each port means. */
+/** A store in memory for tests. It is also the shortest specification of each port. */
 export function openMemoryStore({ clock, random }: { clock: Clock; random: Random }): PrimaryStore {
   const tables = createTables();
   const listeners = createChangeListeners();
@@ -59,7 +59,7 @@ export function openMemoryStore({ clock, random }: { clock: Clock; random: Rando
     changes: {
       publish: async (notice) => listeners.emit(notice),
       subscribe: (listener) => listeners.subscribe(listener),
-      // There is no other process to hear from.
+      // There is no other process.
       syncedUntil: () => clock.now(),
     },
     pendingWrites: createPendingWriteMap(clock),

@@ -31,7 +31,7 @@ export function createMemoryAcl({ acl }: Tables): AclStore {
         [...acl.values()].filter((row) => row.tenant === tenant && row.serverId === serverId).sort(byId),
       ),
     async change({ put, remove }) {
-      // All of them first: one that is refused must not leave another behind.
+      // Check all rows first: a rejected row must not leave another one behind.
       for (const row of put) assertUnique(acl, row, 'tenant', 'serverId', 'principalType', 'principalId');
       for (const row of put) acl.set(row.id, { ...row });
       for (const id of remove) acl.delete(id);

@@ -1,5 +1,5 @@
 import type { ApiKeyStore, SessionStore, TicketKind, TicketStore, UserStore } from '@behalf/gateway/ports';
-import { pickUserChanges } from '../writeRules.ts';
+import { pickUserChanges } from '@behalf/stores';
 import { type Tables, assertUnique, compareBy, copyAll, copyOrNull, removeWhere } from './tables.ts';
 
 export function createMemoryUsers({ users }: Tables): UserStore {

@@ -28,7 +28,7 @@ export function createTables(): Tables {
   };
 }
 
-/** Nobody outside holds the record itself; lists and maps within are readonly. */
+/** Returns a copy, so that callers never hold the stored record. Lists and maps inside are readonly. */
 export function copyOrNull<R extends object>(record: R | undefined): R | null {
   return record ? { ...record } : null;
 }
@@ -37,14 +37,14 @@ export function copyAll<R extends object>(records: Iterable<R>): R[] {
   return [...records].map((record) => ({ ...record }));
 }
 
-/** How many there were. */
+/** Returns the number of removed records. */
 export function removeWhere<R>(table: Map<string, R>, matches: (record: R) => boolean): number {
   const keys = [...table].filter(([, record]) => matches(record)).map(([key]) => key);
   for (const key of keys) table.delete(key);
   return keys.length;
 }
 
-/** By the first value that differs. */
+/** Compares by the first value that differs. */
 export function compareBy<R>(...selectors: ((record: R) => string | number)[]): (a: R, b: R) => number {
   return (a, b) => {
     for (const selector of selectors) {
@@ -55,7 +55,7 @@ export function compareBy<R>(...selectors: ((record: R) => string | number)[]): 
   };
 }
 
-/** What a unique index does: refuses a second record of one key, whatever it calls itself. */
+/** Unique index: rejects a second record with the same values. */
 export function assertUnique<R extends { id: string }>(
   table: ReadonlyMap<string, R>,
   record: R,
