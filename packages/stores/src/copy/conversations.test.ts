@@ -8,7 +8,7 @@ import {
 import { createKeyring, systemClock, systemRandom as random } from '@behalf/kernel';
 import { aChatMessage, aConversation } from '@behalf/testkit/suites';
 import { describe, expect, test } from '@jest/globals';
-import { openMemoryStore } from '../memory/openMemoryStore.ts';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { copyStore, rotateStore } from './index.ts';
 
 const key = Buffer.alloc(32, 1);

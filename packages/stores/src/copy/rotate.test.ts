@@ -36,7 +36,7 @@ import {
   aVariable,
 } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { openMemoryStore } from '../memory/openMemoryStore.ts';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { openMongoStore } from '../mongo/openMongoStore.ts';
 import { openSqliteStore } from '../sqlite/openSqliteStore.ts';
 import { rotateStore } from './index.ts';

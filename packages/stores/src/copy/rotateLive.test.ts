@@ -7,7 +7,7 @@ import { createKeyring, systemClock, systemRandom, type Keyring } from '@behalf/
 import { createMongoDouble } from '@behalf/testkit/mongo-double';
 import { aCredential } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { openMemoryStore } from '../memory/openMemoryStore.ts';
+import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { openMongoStore } from '../mongo/openMongoStore.ts';
 import { openSqliteStore } from '../sqlite/openSqliteStore.ts';
 import { copyStore, rotateStore, RotationError } from './index.ts';
