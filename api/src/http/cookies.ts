@@ -1,32 +1,28 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { IssuedSession } from '@behalf/gateway';
-import type { Origins } from './origins.ts';
 
-/** The session cookie. `__Host-` binds it to this host and to https, against a neighbour subdomain planting one. */
-export interface SessionCookie {
-  read(req: IncomingMessage): string | null;
-  write(res: ServerResponse, session: IssuedSession): void;
-  erase(res: ServerResponse): void;
+interface CookieOptions {
+  /** True if the gateway is reached over https. */
+  readonly secure: boolean;
 }
 
-export function createSessionCookie(origins: Origins): SessionCookie {
-  const name = origins.secure ? '__Host-behalf_session' : 'behalf_session';
-  const attributes = `Path=/; HttpOnly; SameSite=Lax${origins.secure ? '; Secure' : ''}`;
+/**
+ * Every cookie is `HttpOnly` and `SameSite=Lax`. Lax, because the redirect from an authorization server must send it; a
+ * cross-site form post does not.
+ */
+function createCookie(name: string, { secure, path = '/' }: CookieOptions & { readonly path?: string }) {
+  const attributes = `Path=${path}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   return {
-    read: (req) => readCookie(req, name),
-    write(res, { secret, expiresAt }) {
-      res.appendHeader(
-        'Set-Cookie',
-        `${name}=${secret}; ${attributes}; Expires=${new Date(expiresAt).toUTCString()}`,
-      );
+    read: (req: IncomingMessage) => readCookie(req, name),
+    write(res: ServerResponse, value: string, expiresAt: number) {
+      const expires = new Date(expiresAt).toUTCString();
+      res.appendHeader('Set-Cookie', `${name}=${value}; ${attributes}; Expires=${expires}`);
     },
-    erase(res) {
-      res.appendHeader('Set-Cookie', `${name}=; ${attributes}; Max-Age=0`);
-    },
+    erase: (res: ServerResponse) => void res.appendHeader('Set-Cookie', `${name}=; ${attributes}; Max-Age=0`),
   };
 }
 
-/** The first cookie of this name; null for none and for an empty one. */
+/** The value of the first cookie with this name; null if there is none or it is empty. */
 export function readCookie({ headers }: Pick<IncomingMessage, 'headers'>, name: string): string | null {
   for (const pair of (headers.cookie ?? '').split(';')) {
     const separator = pair.indexOf('=');
@@ -36,7 +32,20 @@ export function readCookie({ headers }: Pick<IncomingMessage, 'headers'>, name: 
   return null;
 }
 
-/** What a browser keeps of a login that it has begun. */
+/** The session cookie. */
+export interface SessionCookie {
+  read(req: IncomingMessage): string | null;
+  write(res: ServerResponse, session: IssuedSession): void;
+  erase(res: ServerResponse): void;
+}
+
+/** `__Host-` binds the cookie to this host and to https, so that another subdomain cannot set it. */
+export function createSessionCookie({ secure }: CookieOptions): SessionCookie {
+  const cookie = createCookie(secure ? '__Host-behalf_session' : 'behalf_session', { secure });
+  return { ...cookie, write: (res, { secret, expiresAt }) => cookie.write(res, secret, expiresAt) };
+}
+
+/** The state of a login at the OpenID Connect provider that this browser started. */
 export interface FlowCookie {
   read(req: IncomingMessage): string | null;
   write(res: ServerResponse, flow: { readonly flow: string; readonly expiresAt: number }): void;
@@ -44,27 +53,16 @@ export interface FlowCookie {
 }
 
 /**
- * `__Host-` wherever there is https, although it means the path `/`: without it a neighbour subdomain could plant a login
- * of its own and have its victim sign in as the attacker. Lax, because the provider's redirect must bring it along.
+ * `__Host-` over https, although it requires the path `/`. Without it another subdomain could set the cookie of its own
+ * login, and the victim would sign in as the attacker (login CSRF).
  */
-export function createFlowCookie({ secure }: Pick<Origins, 'secure'>, callbackPath: string): FlowCookie {
+export function createFlowCookie({ secure }: CookieOptions, callbackPath: string): FlowCookie {
   const name = secure ? '__Host-behalf_openid' : 'behalf_openid';
-  const attributes = `Path=${secure ? '/' : callbackPath}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
-  return {
-    read: (req) => readCookie(req, name),
-    write(res, { flow, expiresAt }) {
-      res.appendHeader(
-        'Set-Cookie',
-        `${name}=${flow}; ${attributes}; Expires=${new Date(expiresAt).toUTCString()}`,
-      );
-    },
-    erase(res) {
-      res.appendHeader('Set-Cookie', `${name}=; ${attributes}; Max-Age=0`);
-    },
-  };
+  const cookie = createCookie(name, { secure, path: secure ? '/' : callbackPath });
+  return { ...cookie, write: (res, { flow, expiresAt }) => cookie.write(res, flow, expiresAt) };
 }
 
-/** What a browser keeps of the sign-ins at servers that it has begun: one cookie for each. */
+/** Binds each OAuth flow at an MCP server to the browser that started it: one cookie per flow. */
 export interface AttemptCookies {
   read(req: IncomingMessage, flowId: string): string | null;
   write(
@@ -74,30 +72,20 @@ export interface AttemptCookies {
   erase(res: ServerResponse, flowId: string): void;
 }
 
-/**
- * `__Host-` wherever there is https: a neighbour subdomain cannot plant one. Lax, because the redirect of the authorization
- * server must bring it along; a form that posts here from elsewhere does not.
- */
-export function createAttemptCookies({ secure }: Pick<Origins, 'secure'>): AttemptCookies {
-  const cookieName = (flowId: string) => `${secure ? '__Host-' : ''}bf-${flowId}`;
-  const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+/** `__Host-` over https, so that another subdomain cannot set the cookie. */
+export function createAttemptCookies({ secure }: CookieOptions): AttemptCookies {
+  const cookieFor = (flowId: string) => createCookie(`${secure ? '__Host-' : ''}bf-${flowId}`, { secure });
   return {
-    read: (req, flowId) => (isFlowId(flowId) ? readCookie(req, cookieName(flowId)) : null),
-    write(res, { flowId, browserSecret, expiresAt }) {
-      const expires = new Date(expiresAt).toUTCString();
-      res.appendHeader(
-        'Set-Cookie',
-        `${cookieName(flowId)}=${browserSecret}; ${attributes}; Expires=${expires}`,
-      );
-    },
+    read: (req, flowId) => (isFlowId(flowId) ? cookieFor(flowId).read(req) : null),
+    write: (res, { flowId, browserSecret, expiresAt }) =>
+      cookieFor(flowId).write(res, browserSecret, expiresAt),
     erase(res, flowId) {
-      if (isFlowId(flowId))
-        res.appendHeader('Set-Cookie', `${cookieName(flowId)}=; ${attributes}; Max-Age=0`);
+      if (isFlowId(flowId)) cookieFor(flowId).erase(res);
     },
   };
 }
 
-/** Of the form of our own ids: whatever else stands in an address never becomes part of a cookie. */
+/** Accepts only the alphabet of our own ids, so that no other text of a URL becomes part of a cookie name. */
 export function isFlowId(text: unknown): text is string {
   return typeof text === 'string' && /^[\w-]{1,64}$/.test(text);
 }

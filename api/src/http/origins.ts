@@ -1,20 +1,21 @@
 import { type Env, isLoopbackHost } from '@behalf/contracts';
+import { type SessionCookie, createSessionCookie } from './cookies.ts';
 
 const ANY_ADDRESS = new Set(['0.0.0.0', '::', '[::]']);
 
-/** Where people reach the gateway. */
+/** The origins at which browsers reach the gateway. */
 export interface Origins {
-  /** For links we print and redirect to. */
+  /** The base of the URLs that the gateway prints and redirects to. */
   readonly baseUrl: string;
-  /** Whether cookies may be sent over https alone. */
+  /** True if cookies are sent over https only. */
   readonly secure: boolean;
-  /** Bound to more than loopback, and nobody said under which address: other browsers' origins are unknown to us. */
+  /** The gateway listens on all addresses without PUBLIC_URL, so it only knows the origin of browsers on this host. */
   readonly onlyLoopbackCanSignIn: boolean;
-  /** Whether a browser's `Origin` is our own page. The Host header has no say: whoever rebinds a name also sends it. */
+  /** Whether an `Origin` header names our own pages. The Host header is not used: a DNS rebinding page sends it as well. */
   isOwnOrigin(origin: string): boolean;
   /**
-   * Whether a request for this host is meant for us. Bound to loopback, only loopback's names are: a page that rebinds
-   * its own name to 127.0.0.1 is same-origin with itself, and would otherwise pass as a program.
+   * Whether a Host header is accepted. On loopback only loopback names are: a page that rebinds its own name to 127.0.0.1
+   * is same-origin with itself and would otherwise pass as a program (DNS rebinding).
    */
   isAllowedHost(host: string | undefined): boolean;
 }
@@ -45,4 +46,33 @@ export function createOrigins({ PUBLIC_URL, HOST }: Pick<Env, 'PUBLIC_URL' | 'HO
 
 function bracketIpv6(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+}
+
+/** The address of this process. With PORT=0 the port, and so the origins, are known only once the server listens. */
+export interface PublicAddress {
+  origins(): Origins;
+  baseUrl(): string;
+  cookie(): SessionCookie;
+  /** The sockets of this process. Egress refuses to connect to them. */
+  listeners(): readonly { address: string; port: number }[];
+  /** Returns the base URL. */
+  onListening(port: number): string;
+}
+
+export function createPublicAddress(env: Pick<Env, 'PUBLIC_URL' | 'HOST' | 'PORT'>): PublicAddress {
+  let origins = createOrigins(env, env.PORT);
+  let cookie = createSessionCookie(origins);
+  let listeners: readonly { address: string; port: number }[] = [];
+  return {
+    origins: () => origins,
+    baseUrl: () => origins.baseUrl,
+    cookie: () => cookie,
+    listeners: () => listeners,
+    onListening(port) {
+      listeners = [{ address: env.HOST.replace(/^\[|\]$/g, ''), port }];
+      origins = createOrigins(env, port);
+      cookie = createSessionCookie(origins);
+      return origins.baseUrl;
+    },
+  };
 }

@@ -91,12 +91,6 @@ function unreadableBody(): UnreadableBody {
   });
 }
 
-/** The version that a writer has seen, as it stands in the request. */
-export function readIfMatch(req: Request): { ifMatch?: string } {
-  const ifMatch = req.get('if-match');
-  return ifMatch === undefined ? {} : { ifMatch };
-}
-
 /** Aborts when the connection ends before the answer: work for nobody stops. */
 export function callerDisconnect(res: ServerResponse): Cancellation {
   const cancellation = new LightCancellation();

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError, type Principal } from '@behalf/gateway';
 import type { Response } from 'express';
 import type { ProblemResponse } from './errors.ts';
-import type { Route } from './route.ts';
+import { type Route, publicRoute } from './route.ts';
 import { createMatchPath, segmentsOf } from './router.ts';
 
 /** The gateway as an OAuth resource server: which tokens count where, and where to get one. */
@@ -170,29 +170,18 @@ function metadataRoutes({ issuer, scopes, baseUrl }: MetadataRouteParts): Route[
   }
 
   return [
-    {
-      method: 'get',
-      path: METADATA_PATH,
-      access: 'public',
+    publicRoute('get', METADATA_PATH, (_req, res) => send(res, ''), { allowsCrossOrigin: true }),
+    publicRoute('get', METADATA_PATH + ALL_SERVERS_PATH, (_req, res) => send(res, ALL_SERVERS_PATH), {
       allowsCrossOrigin: true,
-      handle: (_req, res) => send(res, ''),
-    },
-    {
-      method: 'get',
-      path: METADATA_PATH + ALL_SERVERS_PATH,
-      access: 'public',
-      allowsCrossOrigin: true,
-      handle: (_req, res) => send(res, ALL_SERVERS_PATH),
-    },
-    {
-      method: 'get',
-      path: METADATA_PATH + ONE_SERVER_PATH,
-      access: 'public',
-      allowsCrossOrigin: true,
-      handle(req, res) {
-        const { serverName } = req.params as { serverName: string };
+    }),
+    publicRoute(
+      'get',
+      `${METADATA_PATH}${ONE_SERVER_PATH}`,
+      (req, res) => {
+        const { serverName } = req.params;
         send(res, `${ALL_SERVERS_PATH}/${encodeURIComponent(serverName)}`);
       },
-    },
+      { allowsCrossOrigin: true },
+    ),
   ];
 }

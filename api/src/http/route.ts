@@ -5,73 +5,125 @@ import type { Cancellation } from '@behalf/kernel';
 import type { Request, Response } from 'express';
 
 /**
- * Who may enter. `caller`: people and programs with a token of their own; `signed-in`: people; `admin`: people with the
- * role ADMIN. Whatever is not listed as public asks for one of them.
+ * Who may call a route. `caller`: users and service principals; `signed-in`: users; `admin`: users with the role ADMIN.
+ * Every route that is not `public` requires authentication.
  */
 export type RouteAccess = 'public' | 'caller' | 'signed-in' | 'admin';
 
-/** Which scope an API key needs here; `none`: no key opens this door, only a sign-in does. */
+/** The scope an API key needs for the route. `none`: API keys are refused, the caller needs a browser session. */
 export type RouteScope = ApiKeyScope | 'none';
 
 interface RouteBase {
   readonly method: 'get' | 'post' | 'patch' | 'put' | 'delete';
   readonly path: string;
-  /** Open to pages of the origins that the operator allows. Such a page is a program there: no cookie of its user counts. */
+  /** CORS: open to pages of the origins in `mcpSettings.endpoint.allowedOrigins`. The session cookie is ignored for such pages. */
   readonly allowsCrossOrigin?: true;
 }
 
 interface PublicRoute extends RouteBase {
   readonly access: 'public';
-  /** Reads its body itself. */
+  /** The handler reads the body itself; no body parser runs. */
   readonly raw?: true;
-  handle(req: Request, res: Response): Promise<void> | void;
+  handle(req: Request, res: Response): unknown;
 }
 
-/** Cannot be called without a caller: forgetting to authenticate does not compile. */
+/** The handler has a `caller` parameter, so a route without authentication does not compile. */
 interface CallerRoute extends RouteBase {
   readonly access: 'caller';
   readonly scope: RouteScope;
-  handle(req: Request, res: Response, caller: Principal): Promise<void> | void;
+  handle(req: Request, res: Response, caller: Principal): unknown;
 }
 
 interface SignedInRoute extends RouteBase {
   readonly access: 'signed-in' | 'admin';
   readonly scope: RouteScope;
-  handle(req: Request, res: Response, caller: UserPrincipal): Promise<void> | void;
+  handle(req: Request, res: Response, caller: UserPrincipal): unknown;
 }
 
-/** A request on the hot path: no framework in between, which would cost more than all the rest. */
+/** A request on the hot path. It bypasses Express, which would cost more than the rest of the call. */
 export interface FastExchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly caller: Principal;
   /** The named segments of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** What stands behind the question mark, unread. */
+  /** The query string without the question mark, not parsed. */
   readonly query: string;
-  /** The JSON body; undefined when there is none. */
+  /** The parsed JSON body; undefined if the request has none. */
   readonly body: unknown;
-  /** Aborts when the caller leaves before the answer. */
+  /** Aborts when the client disconnects before the response is complete. */
   readonly signal: Cancellation;
-  /** Answers with JSON that is already text; `extra` are further headers, names and values in turn. */
+  /** Sends serialized JSON. `extra`: further headers as a flat list of names and values. */
   readonly json: (status: number, text: string, extra?: readonly string[]) => void;
 }
 
 export interface FastRoute extends RouteBase {
   readonly access: 'caller';
   readonly scope: RouteScope;
-  /** For programs: a token or a key opens it, a cookie does not, and no page of another site may send it. */
+  /** Requires an `Authorization` header. Cookies are ignored, and a foreign `Origin` is refused. */
   readonly isTokenOnly?: true;
-  /** How a refusal is written, for callers that read no problem document: JSON text. */
+  /** Serializes an error for clients that do not read problem documents, for example as a JSON-RPC error. */
   readonly formatError?: (problem: Problem, error: unknown) => string;
   readonly handleFast: (exchange: FastExchange) => Promise<void>;
 }
 
 export type ExpressRoute = PublicRoute | CallerRoute | SignedInRoute;
 
-/** One door of the gateway. compose.ts lists them all; the checks before them are the same for both kinds. */
+/** `compose/gateway.ts` lists all routes. The checks before both kinds are the same. */
 export type Route = ExpressRoute | FastRoute;
 
 export function isFastRoute(route: Route): route is FastRoute {
   return 'handleFast' in route;
+}
+
+/** The named segments of a path such as `/api/mcp/:serverName/credentials/:label`. */
+type PathParams<Path extends string> = Path extends `${string}:${infer Rest}`
+  ? Rest extends `${infer Name}/${infer Tail}`
+    ? Record<Name, string> & PathParams<`/${Tail}`>
+    : Record<Rest, string>
+  : Record<never, string>;
+
+/** An Express request with the path parameters of its route. */
+type RouteRequest<Path extends string> = Request<PathParams<Path>>;
+type PublicHandler<Path extends string> = (req: RouteRequest<Path>, res: Response) => unknown;
+type Handler<Path extends string, Caller> = (
+  req: RouteRequest<Path>,
+  res: Response,
+  caller: Caller,
+) => unknown;
+
+export function publicRoute<const Path extends string>(
+  method: RouteBase['method'],
+  path: Path,
+  handle: PublicHandler<Path>,
+  options: Pick<PublicRoute, 'raw' | 'allowsCrossOrigin'> = {},
+): PublicRoute {
+  return { method, path, access: 'public', ...options, handle: handle as PublicRoute['handle'] };
+}
+
+export function callerRoute<const Path extends string>(
+  method: RouteBase['method'],
+  path: Path,
+  scope: RouteScope,
+  handle: Handler<Path, Principal>,
+): CallerRoute {
+  return { method, path, access: 'caller', scope, handle: handle as CallerRoute['handle'] };
+}
+
+export function signedInRoute<const Path extends string>(
+  method: RouteBase['method'],
+  path: Path,
+  scope: RouteScope,
+  handle: Handler<Path, UserPrincipal>,
+): SignedInRoute {
+  return { method, path, access: 'signed-in', scope, handle: handle as SignedInRoute['handle'] };
+}
+
+/** A route for administrators. An API key needs the scope `admin`. */
+export function adminRoute<const Path extends string>(
+  method: RouteBase['method'],
+  path: Path,
+  handle: Handler<Path, UserPrincipal>,
+): SignedInRoute {
+  return { method, path, access: 'admin', scope: 'admin', handle: handle as SignedInRoute['handle'] };
 }

@@ -115,7 +115,7 @@ export function createApp(parts: AppParts): RequestListener {
       .send(JSON.stringify(problem));
   });
 
-  async function dispatch(route: ExpressRoute, req: Request, res: Response): Promise<void> {
+  async function dispatch(route: ExpressRoute, req: Request, res: Response): Promise<unknown> {
     if (route.access === 'public') return route.handle(req, res);
     const caller = await admission.authenticate(req, route);
     if (route.access === 'caller') return route.handle(req, res, caller);

@@ -9,10 +9,11 @@ import {
   secretMask,
   secretVariableNames,
 } from '@behalf/contracts';
-import { type Audit, GatewayError, actorOf } from '@behalf/gateway';
+import { type Audit, GatewayError } from '@behalf/gateway';
 import { maskAddress } from '@behalf/settings';
+import { recordSuccess } from '../../http/audit.ts';
 import { requireOperator } from '../../http/authentication.ts';
-import type { Route } from '../../http/route.ts';
+import { type Route, adminRoute } from '../../http/route.ts';
 import type { Configuration, ReloadResult } from '../../runtime/configuration.ts';
 
 interface ConfigRouteParts {
@@ -21,25 +22,19 @@ interface ConfigRouteParts {
   readonly record: EnvRecord;
 }
 
-/** What runs, for who runs it. */
+/** The effective configuration, for operators. */
 export function configRoute({ configuration, env, record }: ConfigRouteParts): Route {
-  return {
-    method: 'get',
-    path: '/api/admin/config',
-    access: 'admin',
-    scope: 'admin',
-    handle(_req, res, caller) {
-      requireOperator(caller);
-      const { file, redacted, warnings } = configuration.describe();
-      const view: EffectiveConfigView = {
-        file,
-        config: redacted,
-        environment: environmentView(env, record),
-        warnings: warnings.map(warningView),
-      };
-      res.json(view);
-    },
-  };
+  return adminRoute('get', '/api/admin/config', (_req, res, caller) => {
+    requireOperator(caller);
+    const { file, redacted, warnings } = configuration.describe();
+    const view: EffectiveConfigView = {
+      file,
+      config: redacted,
+      environment: environmentView(env, record),
+      warnings: warnings.map(warningView),
+    };
+    res.json(view);
+  });
 }
 
 function warningView({
@@ -57,7 +52,7 @@ function warningView({
 
 type VariableView = EffectiveConfigView['environment'][number];
 
-/** Every variable there is, with what holds of it. Secrets are not shown; of an address as much as tells where. */
+/** Every environment variable with its effective value. Secrets are omitted, credentials in URLs are masked. */
 export function environmentView(env: Env, record: EnvRecord): VariableView[] {
   return Object.entries<Variable>(envVariables).map(([name, { alias, type }]) => {
     const value = env[name as VariableName];
@@ -79,11 +74,11 @@ function maskValue(value: string, type: string): string {
   return isAddress(type) ? maskAddress(value, { shouldKeepIds: true }) : value;
 }
 
-/** Scheme, what opens it, hosts with ports, the name of a database, options: what reads otherwise may hide a password. */
+/** Scheme, user info, hosts, database name and query. A value of another form is hidden, because it may contain a password. */
 const CONNECTION_URL_PATTERN =
   /^([a-z][a-z0-9+]*:\/\/)([^@/?#\s]*@)?((?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d+)?(?:,[\w.-]+(?::\d+)?)*)(\/[\w-]*)?(\?[^@]*)?$/i;
 
-/** Of the address of a store or a proxy where it is; of any other secret nothing. */
+/** Shows the hosts of a store or proxy URL. Any other secret is omitted. */
 function maskSecret(value: string, type: string): string | null {
   const match = isAddress(type) ? CONNECTION_URL_PATTERN.exec(value) : null;
   if (!match) return null;
@@ -94,31 +89,18 @@ function maskSecret(value: string, type: string): string | null {
 
 interface ReloadParts {
   reload: (requestedBy: string) => ReloadResult;
-  /** Tells the other replicas. */
+  /** Notifies the other replicas. */
   announce: () => Promise<void>;
   audit: Audit;
 }
 
 export function reloadRoute({ reload, announce, audit }: ReloadParts): Route {
-  return {
-    method: 'post',
-    path: '/api/admin/reload',
-    access: 'admin',
-    scope: 'admin',
-    async handle(_req, res, caller) {
-      requireOperator(caller);
-      const outcome = reload(caller.userId);
-      if (!outcome.ok) throw new GatewayError('CONFIG_INVALID', { errors: outcome.diagnostics });
-      await announce();
-      await audit.record({
-        kind: 'config',
-        action: 'settings.reload',
-        tenant: caller.tenant,
-        actor: actorOf(caller),
-        door: 'admin',
-        outcome: 'ok',
-      });
-      res.json({ reloaded: true });
-    },
-  };
+  return adminRoute('post', '/api/admin/reload', async (_req, res, caller) => {
+    requireOperator(caller);
+    const outcome = reload(caller.userId);
+    if (!outcome.ok) throw new GatewayError('CONFIG_INVALID', { errors: outcome.diagnostics });
+    await announce();
+    await recordSuccess(audit, caller, { kind: 'config', action: 'settings.reload', door: 'admin' });
+    res.json({ reloaded: true });
+  });
 }

@@ -6,14 +6,14 @@ import {
   GatewayError,
   type Registry,
   type UserAdmin,
-  actorOf,
   credentialHolder,
   diagnose,
   toPrincipal,
 } from '@behalf/gateway';
 import type { UserStore } from '@behalf/gateway/ports';
+import { recordSuccess } from '../../http/audit.ts';
 import { createDisconnectSignal, readBody } from '../../http/request.ts';
-import type { Route } from '../../http/route.ts';
+import { type Route, adminRoute } from '../../http/route.ts';
 
 interface DiagnoseUserParts {
   readonly diagnosis: DiagnoseParts;
@@ -22,40 +22,29 @@ interface DiagnoseUserParts {
 }
 
 /**
- * Why calls of somebody else do or do not work, for an administrator of their tenant. How their credential stands is told;
- * it is not used. That it was asked is written down first: it is about a person.
+ * Diagnoses the calls of another user of the administrator's tenant. Reports the state of the user's credential without
+ * using it. The audit event is recorded before the diagnosis, because the result is about a person.
  */
 export function diagnoseUserRoute({ diagnosis, users, audit }: DiagnoseUserParts): Route {
-  return {
-    method: 'post',
-    path: '/api/admin/credentials/diagnose',
-    access: 'admin',
-    scope: 'admin',
-    async handle(req, res, caller) {
-      const { serverName, userId } = readBody(req, DiagnoseUserRequest);
-      const user = await users.view(caller, userId);
-      await audit.record({
-        kind: 'credential',
-        action: 'credential.diagnose',
-        tenant: caller.tenant,
-        actor: actorOf(caller),
-        door: 'admin',
-        outcome: 'ok',
-        ...{ server: serverName, subject: user.id },
+  return adminRoute('post', '/api/admin/credentials/diagnose', async (req, res, caller) => {
+    const { serverName, userId } = readBody(req, DiagnoseUserRequest);
+    const user = await users.view(caller, userId);
+    await recordSuccess(audit, caller, {
+      ...{ kind: 'credential', action: 'credential.diagnose', door: 'admin' },
+      ...{ server: serverName, subject: user.id },
+    });
+    if (user.disabledAt !== null) {
+      throw new GatewayError('REQUEST_INVALID', {
+        detail: 'This account is disabled, so all of its calls fail.',
       });
-      if (user.disabledAt !== null) {
-        throw new GatewayError('REQUEST_INVALID', {
-          detail: 'This account is disabled, so all of its calls fail.',
-        });
-      }
-      // As one who came with a token that we do not have: there is nothing that could be exchanged.
-      const principal = toPrincipal(user, { via: 'bearer' });
-      const signal = createDisconnectSignal(res);
-      res.json(
-        await diagnose(diagnosis, serverName, { principal, door: 'rest', signal, isForOtherUser: true }),
-      );
-    },
-  };
+    }
+    // A bearer principal without a subject token, so the diagnosis cannot exchange anything on behalf of the user.
+    const principal = toPrincipal(user, { via: 'bearer' });
+    const signal = createDisconnectSignal(res);
+    res.json(
+      await diagnose(diagnosis, serverName, { principal, door: 'rest', signal, isForOtherUser: true }),
+    );
+  });
 }
 
 interface ReauthRouteParts {
@@ -67,7 +56,7 @@ interface ReauthRouteParts {
 
 const PAGE_SIZE = 200;
 
-/** Everybody of the caller's tenant who has a grant at a server has to sign in there again. What they have is kept. */
+/** Requires a new sign-in from every user of the tenant who has a grant at the server. The stored tokens are kept. */
 export function reauthRoute({ registry, vault, users, audit }: ReauthRouteParts): Route {
   async function markCredentials(tenant: string, serverId: string): Promise<number> {
     let marked = 0;
@@ -86,26 +75,15 @@ export function reauthRoute({ registry, vault, users, audit }: ReauthRouteParts)
     }
   }
 
-  return {
-    method: 'post',
-    path: '/api/admin/credentials/reauth',
-    access: 'admin',
-    scope: 'admin',
-    async handle(req, res, caller) {
-      const { serverName } = readBody(req, ReauthCampaignRequest);
-      const server = registry.find(caller.tenant, serverName);
-      if (!server) throw new GatewayError('MCP_SERVER_NOT_FOUND');
-      const marked = await markCredentials(caller.tenant, server.id);
-      await audit.record({
-        kind: 'credential',
-        action: 'credential.reauth',
-        tenant: caller.tenant,
-        actor: actorOf(caller),
-        door: 'admin',
-        outcome: 'ok',
-        ...{ server: server.name, serverId: server.id, count: marked },
-      });
-      res.json({ marked });
-    },
-  };
+  return adminRoute('post', '/api/admin/credentials/reauth', async (req, res, caller) => {
+    const { serverName } = readBody(req, ReauthCampaignRequest);
+    const server = registry.find(caller.tenant, serverName);
+    if (!server) throw new GatewayError('MCP_SERVER_NOT_FOUND');
+    const marked = await markCredentials(caller.tenant, server.id);
+    await recordSuccess(audit, caller, {
+      ...{ kind: 'credential', action: 'credential.reauth', door: 'admin' },
+      ...{ server: server.name, serverId: server.id, count: marked },
+    });
+    res.json({ marked });
+  });
 }

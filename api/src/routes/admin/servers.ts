@@ -6,60 +6,35 @@ import {
   getOverride,
   listAllServers,
   putOverride,
-  toEtag,
 } from '@behalf/gateway';
 import type { Response } from 'express';
-import { readBody, readIfMatch } from '../../http/request.ts';
-import type { Route } from '../../http/route.ts';
+import { readIfMatch, sendVersioned } from '../../http/etag.ts';
+import { readBody } from '../../http/request.ts';
+import { type Route, adminRoute } from '../../http/route.ts';
 
-/** What an administrator sees and overrides of the servers of their tenant. */
+const PATH = '/api/admin/mcp/servers';
+
+/** All servers of the administrator's tenant, and the overrides of their definitions. */
 export function adminServerRoutes(parts: OverrideParts & ListAllServersParts): Route[] {
   return [
-    {
-      method: 'get',
-      path: '/api/admin/mcp/servers',
-      access: 'admin',
-      scope: 'admin',
-      async handle(_req, res, caller) {
-        res.json(await listAllServers(parts, caller));
-      },
-    },
-    {
-      method: 'get',
-      path: '/api/admin/mcp/servers/:serverName',
-      access: 'admin',
-      scope: 'admin',
-      async handle(req, res, caller) {
-        const { serverName } = req.params as { serverName: string };
-        sendOverride(res, await getOverride(parts, caller, serverName));
-      },
-    },
-    {
-      method: 'put',
-      path: '/api/admin/mcp/servers/:serverName',
-      access: 'admin',
-      scope: 'admin',
-      async handle(req, res, caller) {
-        const { serverName } = req.params as { serverName: string };
-        const { config } = readBody(req, ServerConfigRequest);
-        sendOverride(res, await putOverride(parts, caller, serverName, { config, ...readIfMatch(req) }));
-      },
-    },
-    {
-      method: 'delete',
-      path: '/api/admin/mcp/servers/:serverName',
-      access: 'admin',
-      scope: 'admin',
-      async handle(req, res, caller) {
-        const { serverName } = req.params as { serverName: string };
-        await deleteOverride(parts, caller, serverName, readIfMatch(req));
-        res.json({ message: 'Override deleted successfully' });
-      },
-    },
+    adminRoute('get', PATH, async (_req, res, caller) => res.json(await listAllServers(parts, caller))),
+    adminRoute('get', `${PATH}/:serverName`, async (req, res, caller) => {
+      sendOverride(res, await getOverride(parts, caller, req.params.serverName));
+    }),
+    adminRoute('put', `${PATH}/:serverName`, async (req, res, caller) => {
+      const { config } = readBody(req, ServerConfigRequest);
+      sendOverride(
+        res,
+        await putOverride(parts, caller, req.params.serverName, { config, ...readIfMatch(req) }),
+      );
+    }),
+    adminRoute('delete', `${PATH}/:serverName`, async (req, res, caller) => {
+      await deleteOverride(parts, caller, req.params.serverName, readIfMatch(req));
+      res.json({ message: 'Override deleted successfully' });
+    }),
   ];
 }
 
 function sendOverride(res: Response, view: OverrideView): void {
-  if (view.override) res.set('ETag', toEtag(view.override.version));
-  res.json(view);
+  sendVersioned(res, view, view.override?.version);
 }

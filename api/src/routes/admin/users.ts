@@ -8,48 +8,29 @@ import {
 import type { UserAdmin, UserPrincipal } from '@behalf/gateway';
 import type { SessionRecord, UserRecord } from '@behalf/gateway/ports';
 import { parseBody, readBody } from '../../http/request.ts';
-import type { Route } from '../../http/route.ts';
+import { type Route, adminRoute } from '../../http/route.ts';
 
-/** The accounts of the caller's tenant: who there is, which role they have, whether they may sign in. */
+/** The accounts of the caller's tenant: role, and whether they are disabled. */
 export function adminUserRoutes(users: UserAdmin): Route[] {
   const path = '/api/admin/users';
-  const userPath = `${path}/:id`;
+  const userPath = `${path}/:id` as const;
   return [
-    {
-      method: 'get',
-      path,
-      access: 'admin',
-      scope: 'admin',
-      async handle(req, res, caller) {
-        const page = await users.list(caller, parseBody(req.query, UserSearch));
-        const view: AdminUsersView = { users: page.users.map(adminUserView), next: page.next };
-        res.json(view);
-      },
-    },
-    {
-      method: 'get',
-      path: userPath,
-      access: 'admin',
-      scope: 'admin',
-      async handle(req, res, caller) {
-        const { id } = req.params as { id: string };
-        res.json(adminUserView(await users.view(caller, id)));
-      },
-    },
-    {
-      method: 'patch',
-      path: userPath,
-      access: 'admin',
-      scope: 'admin',
-      async handle(req, res, caller) {
-        const { id } = req.params as { id: string };
-        res.json(adminUserView(await users.change(caller, id, readBody(req, UserChangeRequest))));
-      },
-    },
+    adminRoute('get', path, async (req, res, caller) => {
+      const page = await users.list(caller, parseBody(req.query, UserSearch));
+      const view: AdminUsersView = { users: page.users.map(adminUserView), next: page.next };
+      res.json(view);
+    }),
+    adminRoute('get', userPath, async (req, res, caller) => {
+      res.json(adminUserView(await users.view(caller, req.params.id)));
+    }),
+    adminRoute('patch', userPath, async (req, res, caller) => {
+      const change = readBody(req, UserChangeRequest);
+      res.json(adminUserView(await users.change(caller, req.params.id, change)));
+    }),
   ];
 }
 
-/** By name, so that a new field of an account stays inside until it is listed here. */
+/** Lists the public fields explicitly, so that a new field of the record is not exposed by accident. */
 function adminUserView(user: UserRecord): AdminUserView {
   const { id, email, name, issuer, role, roleSource, roleConfirmedAt, disabledAt, createdAt, updatedAt } =
     user;
@@ -59,46 +40,26 @@ function adminUserView(user: UserRecord): AdminUserView {
   };
 }
 
-/** The sign-ins of a user of the caller's tenant. */
+/** The sessions of a user of the caller's tenant. */
 export function adminSessionRoutes(users: UserAdmin): Route[] {
   const path = '/api/admin/users/:id/sessions';
   return [
-    {
-      method: 'get',
-      path,
-      access: 'admin',
-      scope: 'admin',
-      async handle(req, res, caller) {
-        const { id } = req.params as { id: string };
-        const sessions = await users.sessionsOf(caller, id);
-        res.json({ sessions: sessions.map((session) => sessionView(session, caller)) });
-      },
-    },
-    {
-      method: 'delete',
-      path,
-      access: 'admin',
-      scope: 'admin',
-      async handle(req, res, caller) {
-        const { id } = req.params as { id: string };
-        res.json({ ended: await users.endSessions(caller, id) });
-      },
-    },
-    {
-      method: 'delete',
-      path: `${path}/:session`,
-      access: 'admin',
-      scope: 'admin',
-      async handle(req, res, caller) {
-        const { id, session } = req.params as { id: string; session: string };
-        await users.endSession(caller, id, session);
-        res.status(204).end();
-      },
-    },
+    adminRoute('get', path, async (req, res, caller) => {
+      const sessions = await users.sessionsOf(caller, req.params.id);
+      res.json({ sessions: sessions.map((session) => sessionView(session, caller)) });
+    }),
+    adminRoute('delete', path, async (req, res, caller) => {
+      res.json({ ended: await users.endSessions(caller, req.params.id) });
+    }),
+    adminRoute('delete', `${path}/:session`, async (req, res, caller) => {
+      const { id, session } = req.params;
+      await users.endSession(caller, id, session);
+      res.status(204).end();
+    }),
   ];
 }
 
-/** By name. The id is the hash of what the cookie holds: it names the session and opens nothing. */
+/** The id is the hash of the session secret, so it identifies the session but cannot be used to authenticate. */
 export function sessionView(
   { hash, via, createdAt, expiresAt }: SessionRecord,
   { authentication }: UserPrincipal,

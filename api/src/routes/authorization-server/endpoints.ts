@@ -5,7 +5,7 @@ import type { AuthorizationServerRecords } from '@behalf/gateway/authorization-s
 import type { Clock } from '@behalf/kernel';
 import type { Request, Response } from 'express';
 import type { RateLimits } from '../../http/limits.ts';
-import type { Route } from '../../http/route.ts';
+import { type Route, publicRoute } from '../../http/route.ts';
 import { connectionFailedPage } from './consent.ts';
 import { MCP_SCOPE, MOUNT_PATH } from './issuer.ts';
 import { MAX_QUERY_LENGTH, createInteractionLimit, createRegistrationLimit } from './limits.ts';
@@ -64,28 +64,27 @@ export function providerRoutes(parts: ProviderRouteParts): Route[] {
   }
 
   /** One document for both standards (RFC 8414, OpenID Connect Discovery). */
-  const metadataRoute = (path: string): Route => ({
-    method: 'get',
-    path,
-    access: 'public',
-    allowsCrossOrigin: true,
-    handle: (req, res) => handleWithProvider(req, res, '/.well-known/openid-configuration'),
-  });
+  const metadataRoute = (path: string): Route =>
+    publicRoute(
+      'get',
+      path,
+      (req, res) => handleWithProvider(req, res, '/.well-known/openid-configuration'),
+      { allowsCrossOrigin: true },
+    );
 
   /** Guesses at codes, tokens and secrets are slowed down as guesses at keys are. */
-  const rateLimitedRoute = (path: string, providerPath: `/${string}`): Route => ({
-    method: 'post',
-    path,
-    access: 'public',
-    allowsCrossOrigin: true,
-    raw: true,
-    async handle(req, res) {
-      const address = clientAddressOf(req);
-      limits.checkAddress(address);
-      await handleWithProvider(req, res, providerPath);
-      if (res.statusCode >= 400) limits.recordRefusal(address);
-    },
-  });
+  const rateLimitedRoute = (path: string, providerPath: `/${string}`): Route =>
+    publicRoute(
+      'post',
+      path,
+      async (req, res) => {
+        const address = clientAddressOf(req);
+        limits.checkAddress(address);
+        await handleWithProvider(req, res, providerPath);
+        if (res.statusCode >= 400) limits.recordRefusal(address);
+      },
+      { raw: true, allowsCrossOrigin: true },
+    );
 
   async function register(req: Request, res: Response): Promise<void> {
     const waitMs = await registrationLimit(req);
@@ -98,14 +97,9 @@ export function providerRoutes(parts: ProviderRouteParts): Route[] {
     metadataRoute(`/.well-known/oauth-authorization-server${MOUNT_PATH}`),
     metadataRoute(`/.well-known/openid-configuration${MOUNT_PATH}`),
     metadataRoute(`${MOUNT_PATH}/.well-known/openid-configuration`),
-    {
-      method: 'get',
-      path: `${MOUNT_PATH}/jwks`,
-      access: 'public',
-      handle: (req, res) => handleWithProvider(req, res, '/jwks'),
-    },
-    { method: 'get', path: `${MOUNT_PATH}/auth`, access: 'public', handle: authorize },
-    { method: 'get', path: `${MOUNT_PATH}/auth/:uid`, access: 'public', handle: resume },
+    publicRoute('get', `${MOUNT_PATH}/jwks`, (req, res) => handleWithProvider(req, res, '/jwks')),
+    publicRoute('get', `${MOUNT_PATH}/auth`, authorize),
+    publicRoute('get', `${MOUNT_PATH}/auth/:uid`, resume),
     rateLimitedRoute(`${MOUNT_PATH}/token`, '/token'),
     rateLimitedRoute(`${MOUNT_PATH}/token/revocation`, '/token/revocation'),
     ...(registration.enabled ? [{ ...registrationRoute, path: `${MOUNT_PATH}/reg`, handle: register }] : []),

@@ -9,7 +9,7 @@ import {
 } from '@behalf/gateway/authorization-server';
 import type { Request, Response } from 'express';
 import type { FlowCookie } from '../../http/cookies.ts';
-import type { Route } from '../../http/route.ts';
+import { type Route, publicRoute, signedInRoute } from '../../http/route.ts';
 import type { LoginWithClaims } from '../oauth/openId.ts';
 import {
   type Interaction,
@@ -166,45 +166,39 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
   }
 
   return [
-    {
-      method: 'get',
+    publicRoute('get', path, async (req, res) => {
+      const interaction = await findInteraction(req, res);
+      if (!interaction) {
+        sendExpired(res);
+        return;
+      }
+      const caller = await findSignedInUser(req);
+      if (!caller) {
+        const returnTo = toReturnPath(req.originalUrl);
+        res.redirect(302, `/?${new URLSearchParams({ returnTo }).toString()}`);
+        return;
+      }
+      const existingGrant = await grants.find(interaction.uid);
+      if (existingGrant) {
+        // Granted by the very user who is here, after the identity provider had its say.
+        const isOwnGrant =
+          existingGrant.userId === caller.userId && existingGrant.grant?.clientId === interaction.clientId;
+        if (isOwnGrant) await finishInteraction(req, res, caller, interaction);
+        else sendExpired(res);
+        return;
+      }
+      // Any program on this machine could use a yes that was given to another one: there it is asked each time.
+      const hasConsent =
+        !interaction.isLocalRedirect && (await consents.hasConsent(consentKey(caller, interaction)));
+      if (hasConsent) await grantAccess(req, res, caller, interaction);
+      else sendConsentPage(req, res, caller, interaction);
+    }),
+    signedInRoute(
+      'post',
       path,
-      access: 'public',
-      async handle(req, res) {
-        const interaction = await findInteraction(req, res);
-        if (!interaction) {
-          sendExpired(res);
-          return;
-        }
-        const caller = await findSignedInUser(req);
-        if (!caller) {
-          const returnTo = toReturnPath(req.originalUrl);
-          res.redirect(302, `/?${new URLSearchParams({ returnTo }).toString()}`);
-          return;
-        }
-        const existingGrant = await grants.find(interaction.uid);
-        if (existingGrant) {
-          // Granted by the very user who is here, after the identity provider had its say.
-          const isOwnGrant =
-            existingGrant.userId === caller.userId && existingGrant.grant?.clientId === interaction.clientId;
-          if (isOwnGrant) await finishInteraction(req, res, caller, interaction);
-          else sendExpired(res);
-          return;
-        }
-        // Any program on this machine could use a yes that was given to another one: there it is asked each time.
-        const hasConsent =
-          !interaction.isLocalRedirect && (await consents.hasConsent(consentKey(caller, interaction)));
-        if (hasConsent) await grantAccess(req, res, caller, interaction);
-        else sendConsentPage(req, res, caller, interaction);
-      },
-    },
-    {
-      method: 'post',
-      path,
-      access: 'signed-in',
       // Only a person in a browser can agree.
-      scope: 'none',
-      async handle(req, res, caller) {
+      'none',
+      async (req, res, caller) => {
         const interaction = await findInteraction(req, res);
         if (!interaction) {
           sendExpired(res);
@@ -222,6 +216,6 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
         await consents.record(consentKey(caller, interaction), interaction.clientName);
         await grantAccess(req, res, caller, interaction);
       },
-    },
+    ),
   ];
 }

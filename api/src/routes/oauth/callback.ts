@@ -3,7 +3,7 @@ import { type FlowError, flowChannel, flowErrors } from '@behalf/contracts';
 import { type CallbackResult, GatewayError, type UserPrincipal, toReturnPath } from '@behalf/gateway';
 import type { Request, Response } from 'express';
 import type { RateLimits } from '../../http/limits.ts';
-import type { Route } from '../../http/route.ts';
+import { type Route, publicRoute } from '../../http/route.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SignInStats } from '../ops/counters.ts';
 import { type Html, html, page } from '../pages/page.ts';
@@ -53,21 +53,16 @@ export function callbackRoute(parts: CallbackRouteParts): Route {
     }
   }
 
-  return {
-    method: 'get',
-    path: '/api/mcp/:serverName/oauth/callback',
-    access: 'public',
-    async handle(req, res) {
-      const { serverName } = req.params as { serverName: string };
-      limits.checkAddress(clientAddressOf(req));
-      const finished = await finish(req, serverName);
-      signInStats.count(finished);
-      if (finished.error !== undefined && GUESS_ERRORS.has(finished.error))
-        limits.recordRefusal(clientAddressOf(req));
-      if (finished.flowId !== undefined) attemptCookies(parts).erase(res, finished.flowId);
-      res.set('Referrer-Policy', 'no-referrer').redirect(302, resultUrl(serverName, finished));
-    },
-  };
+  return publicRoute('get', '/api/mcp/:serverName/oauth/callback', async (req, res) => {
+    const { serverName } = req.params;
+    limits.checkAddress(clientAddressOf(req));
+    const finished = await finish(req, serverName);
+    signInStats.count(finished);
+    if (finished.error !== undefined && GUESS_ERRORS.has(finished.error))
+      limits.recordRefusal(clientAddressOf(req));
+    if (finished.flowId !== undefined) attemptCookies(parts).erase(res, finished.flowId);
+    res.set('Referrer-Policy', 'no-referrer').redirect(302, resultUrl(serverName, finished));
+  });
 }
 
 function resultUrl(serverName: string, { ok, error, flowId, returnTo }: CallbackResult): string {
@@ -97,25 +92,14 @@ export function resultRoutes(): Route[] {
       .type('html')
       .send(html);
   return [
-    {
-      method: 'get',
-      path: '/oauth/success',
-      access: 'public',
-      handle: (req, res) => void sendPage(res, connectSuccessPage(req.query)),
-    },
-    {
-      method: 'get',
-      path: '/oauth/error',
-      access: 'public',
-      handle: (req, res) => void sendPage(res, connectErrorPage(req.query)),
-    },
-    {
-      method: 'get',
-      path: '/oauth/result.js',
-      access: 'public',
-      handle: (_req, res) =>
+    publicRoute('get', '/oauth/success', (req, res) => void sendPage(res, connectSuccessPage(req.query))),
+    publicRoute('get', '/oauth/error', (req, res) => void sendPage(res, connectErrorPage(req.query))),
+    publicRoute(
+      'get',
+      '/oauth/result.js',
+      (_req, res) =>
         void res.type('text/javascript').set('Cache-Control', 'public, max-age=3600').send(resultScript),
-    },
+    ),
   ];
 }
 

@@ -8,7 +8,7 @@ import {
   parseDraftName,
 } from '@behalf/gateway';
 import type { Response } from 'express';
-import type { Route } from '../../http/route.ts';
+import { type Route, publicRoute } from '../../http/route.ts';
 
 interface ClientDocumentParts {
   readonly oauth: Pick<OAuthServices, 'documentKey'>;
@@ -46,25 +46,10 @@ export function clientDocumentRoutes({ oauth, servers, isDraft, baseUrl }: Clien
   }
 
   return [
-    {
-      method: 'get',
-      path: '/oauth/client/:file',
-      access: 'public',
-      handle: (req, res) => send(res, (req.params as { file: string }).file, 'key'),
-    },
-    {
-      method: 'get',
-      path: '/oauth/client/public/:file',
-      access: 'public',
-      handle: (req, res) => send(res, (req.params as { file: string }).file, 'none'),
-    },
-    {
-      method: 'get',
-      path: '/oauth/jwks.json',
-      access: 'public',
-      async handle(_req, res) {
-        res.set('Cache-Control', CACHE_ONE_HOUR).json(await oauth.documentKey.jwks());
-      },
-    },
+    publicRoute('get', '/oauth/client/:file', (req, res) => send(res, req.params.file, 'key')),
+    publicRoute('get', '/oauth/client/public/:file', (req, res) => send(res, req.params.file, 'none')),
+    publicRoute('get', '/oauth/jwks.json', async (_req, res) =>
+      res.set('Cache-Control', CACHE_ONE_HOUR).json(await oauth.documentKey.jwks()),
+    ),
   ];
 }

@@ -18,7 +18,7 @@ import type { Clock, Keyring, SealContext } from '@behalf/kernel';
 import type { Request, Response } from 'express';
 import { isFlowId } from '../../http/cookies.ts';
 import { parseBody } from '../../http/request.ts';
-import type { Route } from '../../http/route.ts';
+import { type Route, publicRoute, signedInRoute } from '../../http/route.ts';
 import { errorBox, html, page } from '../pages/page.ts';
 import { type ServerSignInParts, attemptCookies, findSignInServer } from './flows.ts';
 
@@ -67,41 +67,34 @@ export function connectRoutes(parts: ConnectRouteParts): Route[] {
   }
 
   return [
-    {
-      method: 'get',
-      path: PATH,
-      access: 'public',
-      async handle(req, res) {
-        const caller = await findSignedInUser(req);
-        if (!caller) {
-          const returnTo = toReturnPath(req.originalUrl);
-          res.redirect(302, `/?${new URLSearchParams({ returnTo }).toString()}`);
-          return;
-        }
-        await withErrorPage(req, res, async () => {
-          requirePermission()(caller, 'USE');
-          const request = await readRequest(req, caller, req.query);
-          const opened = await oauth.flows.open(request);
-          if (opened.kind === 'leave') redirectToAuthorization(res, request.flowId, opened);
-          else sendConfirmPage(res, request.flowId, opened);
-        });
-      },
-    },
-    {
-      method: 'post',
-      path: PATH,
-      access: 'signed-in',
+    publicRoute('get', PATH, async (req, res) => {
+      const caller = await findSignedInUser(req);
+      if (!caller) {
+        const returnTo = toReturnPath(req.originalUrl);
+        res.redirect(302, `/?${new URLSearchParams({ returnTo }).toString()}`);
+        return;
+      }
+      await withErrorPage(req, res, async () => {
+        requirePermission()(caller, 'USE');
+        const request = await readRequest(req, caller, req.query);
+        const opened = await oauth.flows.open(request);
+        if (opened.kind === 'leave') redirectToAuthorization(res, request.flowId, opened);
+        else sendConfirmPage(res, request.flowId, opened);
+      });
+    }),
+    signedInRoute(
+      'post',
+      PATH,
       // Only a person in a browser can say that it is they who want this.
-      scope: 'none',
-      async handle(req, res, caller) {
+      'none',
+      async (req, res, caller) =>
         await withErrorPage(req, res, async () => {
           const body = (req.body ?? {}) as Record<string, unknown>;
           const request = await readRequest(req, caller, body);
           const token = typeof body['token'] === 'string' ? body['token'] : '';
           redirectToAuthorization(res, request.flowId, await oauth.flows.confirm({ ...request, token }));
-        });
-      },
-    },
+        }),
+    ),
   ];
 }
 
@@ -173,21 +166,20 @@ interface ConnectLinkRouteParts {
  * anything. Nothing is looked up: to others, a server that they do not see and one that they do answer alike.
  */
 export function connectLinkRoute({ connectLinks, requirePermission }: ConnectLinkRouteParts): Route {
-  return {
-    method: 'get',
-    path: '/api/mcp/:serverName/oauth/asked',
-    access: 'signed-in',
+  return signedInRoute(
+    'get',
+    '/api/mcp/:serverName/oauth/asked',
     // Of people in a browser: a program has no page to open.
-    scope: 'none',
-    handle(req, res, caller) {
+    'none',
+    (req, res, caller) => {
       requirePermission()(caller, 'USE');
-      const { serverName } = req.params as { serverName: string };
+      const { serverName } = req.params;
       const result = connectLinks.validate(caller, serverName, parseBody(req.query, ConsentQuery).for);
       if (result === 'foreign') throw new GatewayError('MCP_CONNECT_LINK_FORBIDDEN');
       if (result === 'expired') throw new GatewayError('MCP_CONNECT_LINK_EXPIRED');
       res.json({ success: true });
     },
-  };
+  );
 }
 
 export interface ConnectLinks {

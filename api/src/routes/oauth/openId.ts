@@ -20,7 +20,7 @@ import type { Response } from 'express';
 import { type SessionCookie, createFlowCookie } from '../../http/cookies.ts';
 import type { RateLimits } from '../../http/limits.ts';
 import type { Origins } from '../../http/origins.ts';
-import type { Route } from '../../http/route.ts';
+import { type Route, publicRoute } from '../../http/route.ts';
 import type { Logger } from '../../runtime/logger.ts';
 
 /** How somebody signed in at the provider, and what it gave for them. */
@@ -130,60 +130,50 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
   }
 
   return [
-    {
-      method: 'get',
-      path: '/oauth/openid',
-      access: 'public',
-      async handle(req, res) {
-        res.set('Cache-Control', 'no-store');
-        limits.checkAddress(clientAddressOf(req));
-        const { returnTo } = req.query;
-        try {
-          const started = await begin(typeof returnTo === 'string' ? returnTo : undefined, () =>
-            currentHolder(req),
-          );
-          flowCookie().write(res, started);
-          res.redirect(302, started.url);
-        } catch (error) {
-          redirectWithError(res, error);
+    publicRoute('get', '/oauth/openid', async (req, res) => {
+      res.set('Cache-Control', 'no-store');
+      limits.checkAddress(clientAddressOf(req));
+      const { returnTo } = req.query;
+      try {
+        const started = await begin(typeof returnTo === 'string' ? returnTo : undefined, () =>
+          currentHolder(req),
+        );
+        flowCookie().write(res, started);
+        res.redirect(302, started.url);
+      } catch (error) {
+        redirectWithError(res, error);
+      }
+    }),
+    publicRoute('get', callbackPath, async (req, res) => {
+      res.set('Cache-Control', 'no-store');
+      // Each try asks the provider. Who is stopped here keeps the login, and can come back with it.
+      limits.checkAddress(clientAddressOf(req));
+      const flow = flowCookie().read(req);
+      // Whatever comes of it, a login is finished once.
+      flowCookie().erase(res);
+      try {
+        if (flow === null) throw new GatewayError('OPENID_FAILED');
+        const query = new URL(req.url, 'http://callback.invalid').search;
+        const finished = await login.finish({ flow, query });
+        const { verified, tokens, returnTo, hasClaims } = finished;
+        const user = await provisioning.userFor(verified, 'browser');
+        if (!user) throw new GatewayError('FORBIDDEN');
+        if (finished.grant) {
+          await finishGrant(req, user, finished);
+        } else {
+          const session = await startSession(user, { via: 'openid', groups: verified.groups, tokens });
+          cookie().write(res, session);
+          logger.info('Signed in', { user: user.id });
         }
-      },
-    },
-    {
-      method: 'get',
-      path: callbackPath,
-      access: 'public',
-      async handle(req, res) {
-        res.set('Cache-Control', 'no-store');
-        // Each try asks the provider. Who is stopped here keeps the login, and can come back with it.
-        limits.checkAddress(clientAddressOf(req));
-        const flow = flowCookie().read(req);
-        // Whatever comes of it, a login is finished once.
-        flowCookie().erase(res);
-        try {
-          if (flow === null) throw new GatewayError('OPENID_FAILED');
-          const query = new URL(req.url, 'http://callback.invalid').search;
-          const finished = await login.finish({ flow, query });
-          const { verified, tokens, returnTo, hasClaims } = finished;
-          const user = await provisioning.userFor(verified, 'browser');
-          if (!user) throw new GatewayError('FORBIDDEN');
-          if (finished.grant) {
-            await finishGrant(req, user, finished);
-          } else {
-            const session = await startSession(user, { via: 'openid', groups: verified.groups, tokens });
-            cookie().write(res, session);
-            logger.info('Signed in', { user: user.id });
-          }
-          if (hasClaims) await dropClaims(user);
-          res.redirect(302, returnTo);
-        } catch (error) {
-          limits.recordRefusal(clientAddressOf(req));
-          audit.note(refusedSignInEvent(codeOf(error)));
-          await dropRefusedClaims(req, flow);
-          redirectWithError(res, error);
-        }
-      },
-    },
+        if (hasClaims) await dropClaims(user);
+        res.redirect(302, returnTo);
+      } catch (error) {
+        limits.recordRefusal(clientAddressOf(req));
+        audit.note(refusedSignInEvent(codeOf(error)));
+        await dropRefusedClaims(req, flow);
+        redirectWithError(res, error);
+      }
+    }),
   ];
 }
 

@@ -2,7 +2,7 @@ import { StatsQuery, type StatsView } from '@behalf/contracts';
 import type { Clock } from '@behalf/kernel';
 import { isOperator } from '../../http/authentication.ts';
 import { parseBody } from '../../http/request.ts';
-import type { Route } from '../../http/route.ts';
+import { type Route, adminRoute } from '../../http/route.ts';
 import {
   type ExchangeStats,
   LATENCY_BUCKETS,
@@ -22,25 +22,19 @@ interface StatsParts {
 
 /** What this process counted of the caller's own tenant; of all tenants together for operators alone. */
 export function statsRoute({ history, exchanges, refreshes, replica }: StatsParts): Route {
-  return {
-    method: 'get',
-    path: '/api/admin/stats',
-    access: 'admin',
-    scope: 'admin',
-    handle(req, res, caller) {
-      const { range } = parseBody(req.query, StatsQuery);
-      const view: StatsView = {
-        replica,
-        range,
-        ...history.read(caller.tenant, range),
-        ...(isOperator(caller) && {
-          exchanges: { requests: exchanges.requests, outcomes: Object.fromEntries(exchanges.outcomes) },
-          refreshes: { outcomes: Object.fromEntries(refreshes.outcomes) },
-        }),
-      };
-      res.json(view);
-    },
-  };
+  return adminRoute('get', '/api/admin/stats', (req, res, caller) => {
+    const { range } = parseBody(req.query, StatsQuery);
+    const view: StatsView = {
+      replica,
+      range,
+      ...history.read(caller.tenant, range),
+      ...(isOperator(caller) && {
+        exchanges: { requests: exchanges.requests, outcomes: Object.fromEntries(exchanges.outcomes) },
+        refreshes: { outcomes: Object.fromEntries(refreshes.outcomes) },
+      }),
+    };
+    res.json(view);
+  });
 }
 
 export type HistoryRange = StatsView['range'];

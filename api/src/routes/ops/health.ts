@@ -1,28 +1,16 @@
 import type { ReadyView } from '@behalf/contracts';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import { type Clock, withTimeout } from '@behalf/kernel';
-import type { Route } from '../../http/route.ts';
+import { type Route, publicRoute } from '../../http/route.ts';
 
 /** Alive: the process answers. Whether it can serve is the other question. */
-export const healthRoute: Route = {
-  method: 'get',
-  path: '/health',
-  access: 'public',
-  handle(_req, res) {
-    res.json({ status: 'ok' });
-  },
-};
+export const healthRoute: Route = publicRoute('get', '/health', (_req, res) => res.json({ status: 'ok' }));
 
 export function readyRoute(readiness: () => Promise<ReadyView>): Route {
-  return {
-    method: 'get',
-    path: '/ready',
-    access: 'public',
-    async handle(_req, res) {
-      const view = await readiness();
-      res.status(view.status === 'ready' ? 200 : 503).json(view);
-    },
-  };
+  return publicRoute('get', '/ready', async (_req, res) => {
+    const view = await readiness();
+    res.status(view.status === 'ready' ? 200 : 503).json(view);
+  });
 }
 
 /** A store that has not answered by then does not answer. */

@@ -2,7 +2,7 @@ import { GatewayError, type ServerSnapshot } from '@behalf/gateway';
 import { areSecretsEqual } from '@behalf/kernel';
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import { type Admission, requireOperator } from '../../http/authentication.ts';
-import type { Route } from '../../http/route.ts';
+import { type Route, publicRoute } from '../../http/route.ts';
 import type { CallHistory } from './callHistory.ts';
 import {
   type ExchangeStats,
@@ -21,19 +21,14 @@ interface MetricsRouteParts {
 
 /** For a collector with its token, or an administrator of the whole gateway: the names of servers are not for everybody. */
 export function metricsRoute({ metrics, token, admission }: MetricsRouteParts): Route {
-  return {
-    method: 'get',
-    path: '/metrics',
-    access: 'public',
-    async handle(req, res) {
-      // Whoever presents a token is judged by it alone, however malformed it is.
-      const bearer = /^Bearer(?: +(.*))?$/i.exec(req.headers.authorization ?? '');
-      if (!bearer) requireOperator(await admission.authenticate(req, { access: 'admin', scope: 'admin' }));
-      else if (token === undefined || !areSecretsEqual(bearer[1] ?? '', token))
-        throw new GatewayError('AUTH_REQUIRED');
-      res.type(metrics.contentType).send(await metrics.render());
-    },
-  };
+  return publicRoute('get', '/metrics', async (req, res) => {
+    // Whoever presents a token is judged by it alone, however malformed it is.
+    const bearer = /^Bearer(?: +(.*))?$/i.exec(req.headers.authorization ?? '');
+    if (!bearer) requireOperator(await admission.authenticate(req, { access: 'admin', scope: 'admin' }));
+    else if (token === undefined || !areSecretsEqual(bearer[1] ?? '', token))
+      throw new GatewayError('AUTH_REQUIRED');
+    res.type(metrics.contentType).send(await metrics.render());
+  });
 }
 
 export interface Metrics {

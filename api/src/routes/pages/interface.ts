@@ -7,7 +7,7 @@ import {
 } from '@behalf/gateway';
 import type { Request, Response } from 'express';
 import type { SessionCookie } from '../../http/cookies.ts';
-import type { Route } from '../../http/route.ts';
+import { type Route, publicRoute } from '../../http/route.ts';
 import { interfaceHeaders } from '../../http/securityHeaders.ts';
 import { type WebFiles, sendFile } from '../../http/staticFiles.ts';
 import { html, page } from './page.ts';
@@ -64,31 +64,23 @@ export function webRoutes(parts: WebParts): Route[] {
   }
 
   return [
-    {
-      method: 'get',
-      path: '/',
-      access: 'public',
-      async handle(req, res) {
-        const caller = await findSignedInUser(req);
-        if (caller) {
-          showInterface(res, caller);
-          return;
-        }
-        const { returnTo } = req.query;
-        const noAccounts = offersSetup && !(await accounts.hasUsers());
-        res.type('html').send(
-          signInPage({
-            ...{ offersOpenId, noAccounts, failure: openIdFailure(req.query) },
-            returnTo: toReturnPath(typeof returnTo === 'string' ? returnTo : undefined),
-          }),
-        );
-      },
-    },
-    ...INTERFACE_PATHS.map((path): Route => ({
-      method: 'get',
-      path,
-      access: 'public',
-      async handle(req, res) {
+    publicRoute('get', '/', async (req, res) => {
+      const caller = await findSignedInUser(req);
+      if (caller) {
+        showInterface(res, caller);
+        return;
+      }
+      const { returnTo } = req.query;
+      const noAccounts = offersSetup && !(await accounts.hasUsers());
+      res.type('html').send(
+        signInPage({
+          ...{ offersOpenId, noAccounts, failure: openIdFailure(req.query) },
+          returnTo: toReturnPath(typeof returnTo === 'string' ? returnTo : undefined),
+        }),
+      );
+    }),
+    ...INTERFACE_PATHS.map((path): Route =>
+      publicRoute('get', path, async (req, res) => {
         const caller = await findSignedInUser(req);
         if (caller) showInterface(res, caller);
         else
@@ -96,20 +88,15 @@ export function webRoutes(parts: WebParts): Route[] {
             302,
             `/?${new URLSearchParams({ returnTo: toReturnPath(req.originalUrl) }).toString()}`,
           );
-      },
-    })),
-    {
-      method: 'get',
-      path: '/assets/:file',
-      access: 'public',
-      handle(req, res) {
-        const { file: name } = req.params as { file: string };
-        const file = web?.assets.get(name);
-        if (!file) throw new GatewayError('NOT_FOUND');
-        res.set('Cache-Control', IMMUTABLE_CACHE);
-        sendFile(req, res, file);
-      },
-    },
+      }),
+    ),
+    publicRoute('get', '/assets/:file', (req, res) => {
+      const { file: name } = req.params;
+      const file = web?.assets.get(name);
+      if (!file) throw new GatewayError('NOT_FOUND');
+      res.set('Cache-Control', IMMUTABLE_CACHE);
+      sendFile(req, res, file);
+    }),
   ];
 }
 

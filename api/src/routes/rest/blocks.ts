@@ -6,10 +6,8 @@ import {
   BlocksQuery,
 } from '@behalf/contracts';
 import {
-  type Inbound,
   type RunBlockParts,
   type SaveBlockParts,
-  type UserPrincipal,
   changeBlock,
   checkBlocks,
   createBlock,
@@ -20,24 +18,44 @@ import {
   removeBlock,
   runBlock,
   shareSaved,
-  toEtag,
   viewBlock,
 } from '@behalf/gateway';
-import type { Request, Response } from 'express';
-import { createDisconnectSignal, parseBody, readBody, readIfMatch } from '../../http/request.ts';
-import type { FastRoute, Route } from '../../http/route.ts';
+import { readIfMatch, sendVersioned } from '../../http/etag.ts';
+import { parseBody, readBody } from '../../http/request.ts';
+import { type FastRoute, type Route, callerRoute, signedInRoute } from '../../http/route.ts';
+import { inboundOf } from './inbound.ts';
 import { sharingRoutes } from './permissions.ts';
-import { type ServerResponder, createRestInbound, rawText } from './serverResponder.ts';
+import { type ServerResponder, rawText } from './serverResponder.ts';
 
-/** Tools that people saved with inputs. Words come before `:id`: the first path that fits is taken. */
+const PATH = '/api/mcp/blocks';
+
+/** Blocks: tools saved with inputs. Literal paths come before `:id`, because the first matching route is used. */
 export function blockRoutes(parts: SaveBlockParts & RunBlockParts, respond: ServerResponder): Route[] {
   return [
-    listBlocksRoute(parts),
-    createBlockRoute(parts),
-    checkBlocksRoute(parts),
-    viewBlockRoute(parts),
-    changeBlockRoute(parts),
-    removeBlockRoute(parts),
+    signedInRoute('get', PATH, 'mcp', async (req, res, caller) =>
+      res.json(await listBlocks(parts, caller, parseBody(req.query, BlocksQuery))),
+    ),
+    signedInRoute('post', PATH, 'servers', async (req, res, caller) => {
+      const view = await createBlock(parts, inboundOf(req, res, caller), readBody(req, BlockRequest));
+      res.status(201).location(`${PATH}/${encodeURIComponent(view.id)}`);
+      sendVersioned(res, view, view.version);
+    }),
+    callerRoute('post', `${PATH}/check`, 'mcp', async (req, res, caller) =>
+      res.json(await checkBlocks(parts, inboundOf(req, res, caller), readBody(req, BlockCheckRequest))),
+    ),
+    signedInRoute('get', `${PATH}/:id`, 'mcp', async (req, res, caller) => {
+      const view = await viewBlock(parts, caller, req.params.id);
+      sendVersioned(res, view, view.version);
+    }),
+    signedInRoute('patch', `${PATH}/:id`, 'servers', async (req, res, caller) => {
+      const change = { ...readBody(req, BlockChange), ...readIfMatch(req) };
+      const view = await changeBlock(parts, inboundOf(req, res, caller), req.params.id, change);
+      sendVersioned(res, view, view.version);
+    }),
+    signedInRoute('delete', `${PATH}/:id`, 'servers', async (req, res, caller) => {
+      await removeBlock(parts, caller, req.params.id, readIfMatch(req));
+      res.status(204).end();
+    }),
     runBlockRoute(parts, respond),
     ...sharingRoutes({
       type: 'block',
@@ -47,102 +65,11 @@ export function blockRoutes(parts: SaveBlockParts & RunBlockParts, respond: Serv
   ];
 }
 
-/** The caller's own and those that are shared with them. */
-function listBlocksRoute(parts: SaveBlockParts): Route {
-  return {
-    method: 'get',
-    path: '/api/mcp/blocks',
-    access: 'signed-in',
-    scope: 'mcp',
-    async handle(req, res, caller) {
-      res.json(await listBlocks(parts, caller, parseBody(req.query, BlocksQuery)));
-    },
-  };
-}
-
-function createBlockRoute(parts: SaveBlockParts): Route {
-  return {
-    method: 'post',
-    path: '/api/mcp/blocks',
-    access: 'signed-in',
-    scope: 'servers',
-    async handle(req, res, caller) {
-      const view = await createBlock(parts, createSaveInbound(req, res, caller), readBody(req, BlockRequest));
-      res.set('ETag', toEtag(view.version));
-      res
-        .status(201)
-        .location(`/api/mcp/blocks/${encodeURIComponent(view.id)}`)
-        .json(view);
-    },
-  };
-}
-
-/** Whether blocks would run for the caller now, and what they wait for. Nothing runs. */
-function checkBlocksRoute(parts: RunBlockParts): Route {
-  return {
-    method: 'post',
-    path: '/api/mcp/blocks/check',
-    access: 'caller',
-    scope: 'mcp',
-    async handle(req, res, caller) {
-      const inbound = createRestInbound({
-        caller,
-        headers: req.headers,
-        signal: createDisconnectSignal(res),
-      });
-      res.json(await checkBlocks(parts, inbound, readBody(req, BlockCheckRequest)));
-    },
-  };
-}
-
-function viewBlockRoute(parts: SaveBlockParts): Route {
-  return {
-    method: 'get',
-    path: '/api/mcp/blocks/:id',
-    access: 'signed-in',
-    scope: 'mcp',
-    async handle(req, res, caller) {
-      const { id } = req.params as { id: string };
-      const view = await viewBlock(parts, caller, id);
-      res.set('ETag', toEtag(view.version)).json(view);
-    },
-  };
-}
-
-function changeBlockRoute(parts: SaveBlockParts): Route {
-  return {
-    method: 'patch',
-    path: '/api/mcp/blocks/:id',
-    access: 'signed-in',
-    scope: 'servers',
-    async handle(req, res, caller) {
-      const { id } = req.params as { id: string };
-      const change = { ...readBody(req, BlockChange), ...readIfMatch(req) };
-      const view = await changeBlock(parts, createSaveInbound(req, res, caller), id, change);
-      res.set('ETag', toEtag(view.version)).json(view);
-    },
-  };
-}
-
-function removeBlockRoute(parts: SaveBlockParts): Route {
-  return {
-    method: 'delete',
-    path: '/api/mcp/blocks/:id',
-    access: 'signed-in',
-    scope: 'servers',
-    async handle(req, res, caller) {
-      const { id } = req.params as { id: string };
-      await removeBlock(parts, caller, id, readIfMatch(req));
-      res.status(204).end();
-    },
-  };
-}
-
-/** Runs a block as the caller: its answer is that of the tool, as JSON or as events. */
+/** Runs a block as the caller. The response is that of the tool call, as JSON or as an event stream. */
 function runBlockRoute(parts: RunBlockParts, respond: ServerResponder): FastRoute {
   return {
     method: 'post',
-    path: '/api/mcp/blocks/:id/run',
+    path: `${PATH}/:id/run`,
     access: 'caller',
     scope: 'mcp',
     async handleFast(exchange) {
@@ -159,14 +86,4 @@ function runBlockRoute(parts: RunBlockParts, respond: ServerResponder): FastRout
       });
     },
   };
-}
-
-/** Who saves, and for how long they wait: the tools of the server may have to be asked for. */
-function createSaveInbound(
-  req: Request,
-  res: Response,
-  caller: UserPrincipal,
-): Inbound & { principal: UserPrincipal } {
-  const inbound = createRestInbound({ caller, headers: req.headers, signal: createDisconnectSignal(res) });
-  return { ...inbound, principal: caller };
 }

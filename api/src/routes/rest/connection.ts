@@ -14,70 +14,45 @@ import {
   getServerStatuses,
   reinitialize,
 } from '@behalf/gateway';
-import { createDisconnectSignal, readBody } from '../../http/request.ts';
-import type { Route } from '../../http/route.ts';
+import { readBody } from '../../http/request.ts';
+import { type Route, signedInRoute } from '../../http/route.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { createRestInbound } from './serverResponder.ts';
+import { inboundOf } from './inbound.ts';
 
 interface StatusRouteParts extends StatusParts {
-  /** How long a user has for a sign-in, in milliseconds. */
+  /** The lifetime of a pending sign-in in milliseconds. */
   oauthTimeoutMs: number;
 }
 
 export function statusRoutes(parts: StatusRouteParts): Route[] {
   return [
-    {
-      method: 'get',
-      path: '/api/mcp/connection/status',
-      access: 'signed-in',
-      scope: 'mcp',
-      async handle(_req, res, caller) {
-        const view: ConnectionStatusesView = {
-          success: true,
-          connectionStatus: await getServerStatuses(parts, caller),
-          oauthTimeout: parts.oauthTimeoutMs,
-        };
-        res.json(view);
-      },
-    },
-    {
-      method: 'get',
-      path: '/api/mcp/connection/status/:serverName',
-      access: 'signed-in',
-      scope: 'mcp',
-      async handle(req, res, caller) {
-        const { serverName } = req.params as { serverName: string };
-        const { connectionState, ...rest } = await getServerStatus(parts, caller, serverName);
-        const view: ConnectionStatusView = {
-          success: true,
-          serverName,
-          connectionStatus: connectionState,
-          ...rest,
-        };
-        res.json(view);
-      },
-    },
+    signedInRoute('get', '/api/mcp/connection/status', 'mcp', async (_req, res, caller) => {
+      const view: ConnectionStatusesView = {
+        success: true,
+        connectionStatus: await getServerStatuses(parts, caller),
+        oauthTimeout: parts.oauthTimeoutMs,
+      };
+      res.json(view);
+    }),
+    signedInRoute('get', '/api/mcp/connection/status/:serverName', 'mcp', async (req, res, caller) => {
+      const { serverName } = req.params;
+      const { connectionState, ...rest } = await getServerStatus(parts, caller, serverName);
+      const view = { success: true, serverName, connectionStatus: connectionState, ...rest };
+      res.json(view satisfies ConnectionStatusView);
+    }),
   ];
 }
 
-/** 200 for every attempt that ran: existing front ends branch on `success`, and show an error status as a mere toast. */
+/** Every attempt that ran is a 200: LibreChat branches on `success` and shows an error status only as a toast. */
 export function reinitializeRoute(parts: ReinitParts, logger: Logger): Route {
-  return {
-    method: 'post',
-    path: '/api/mcp/:serverName/reinitialize',
-    access: 'signed-in',
-    scope: 'mcp',
-    async handle(req, res, caller) {
-      const { serverName } = req.params as { serverName: string };
-      const options = readBody(req, ReinitializeRequest);
-      const signal = createDisconnectSignal(res);
-      const inbound = createRestInbound({ caller, headers: req.headers, signal });
-      const outcome = await reinitialize(parts, serverName, options, inbound);
-      const { success, code } = outcome;
-      logger.info('Server reinitialized', { server: serverName, success, ...(code && { code }) });
-      res.json(reinitializeView(outcome));
-    },
-  };
+  return signedInRoute('post', '/api/mcp/:serverName/reinitialize', 'mcp', async (req, res, caller) => {
+    const { serverName } = req.params;
+    const options = readBody(req, ReinitializeRequest);
+    const outcome = await reinitialize(parts, serverName, options, inboundOf(req, res, caller));
+    const { success, code } = outcome;
+    logger.info('Server reinitialized', { server: serverName, success, ...(code && { code }) });
+    res.json(reinitializeView(outcome));
+  });
 }
 
 function reinitializeView({ tools, missingUserVars, ...rest }: ReinitResult): ReinitializeView {
@@ -96,21 +71,9 @@ function reinitializeView({ tools, missingUserVars, ...rest }: ReinitResult): Re
   };
 }
 
-/** 200 also for what is not there: that it is not is what the first step says, for a forbidden server and an unknown one alike. */
+/** Also a 200 for a missing or forbidden server: the first step of the diagnosis reports both in the same way. */
 export function diagnoseRoute(parts: DiagnoseParts): Route {
-  return {
-    method: 'post',
-    path: '/api/mcp/:serverName/diagnose',
-    access: 'signed-in',
-    scope: 'mcp',
-    async handle(req, res, caller) {
-      const { serverName } = req.params as { serverName: string };
-      const inbound = createRestInbound({
-        caller,
-        headers: req.headers,
-        signal: createDisconnectSignal(res),
-      });
-      res.json(await diagnose(parts, serverName, { ...inbound, principal: caller }));
-    },
-  };
+  return signedInRoute('post', '/api/mcp/:serverName/diagnose', 'mcp', async (req, res, caller) =>
+    res.json(await diagnose(parts, req.params.serverName, inboundOf(req, res, caller))),
+  );
 }

@@ -19,8 +19,9 @@ import {
   withAudit,
 } from '@behalf/gateway';
 import type { CredentialUsageStore, OAuthFlowStore } from '@behalf/gateway/ports';
+import { recordSuccess } from '../../http/audit.ts';
 import { readBody } from '../../http/request.ts';
-import type { Route } from '../../http/route.ts';
+import { type Route, signedInRoute } from '../../http/route.ts';
 import type { ServerSignInParts } from '../oauth/flows.ts';
 
 interface CredentialRouteParts extends ServerSignInParts, EndConnectionsParts {
@@ -28,31 +29,9 @@ interface CredentialRouteParts extends ServerSignInParts, EndConnectionsParts {
   readonly usage: Pick<CredentialUsageStore, 'find'>;
 }
 
-type CredentialEvent = Parameters<typeof withAudit>[1];
-
-function credentialEvent(
-  action: string,
-  server: ServerSnapshot,
-  caller: UserPrincipal,
-  label?: string,
-): CredentialEvent {
-  return {
-    kind: 'credential',
-    action,
-    tenant: caller.tenant,
-    actor: actorOf(caller),
-    door: 'rest',
-    ...{ server: server.name, serverId: server.id },
-    ...(label !== undefined && { subject: label }),
-  };
-}
-
-/** A user's own credentials at a server: seeing, choosing, ending and bringing them. No token is ever shown. */
+/** A user's own credentials at a server: list, select the default, disconnect and import. No response contains a token. */
 export function credentialRoutes(parts: CredentialRouteParts): Route[] {
   const { vault, usage, invalidateUserState, audit, oauth } = parts;
-
-  const listOwnCredentials = (server: ServerSnapshot, caller: UserPrincipal, label?: string) =>
-    credentialsAt(parts, server, caller, label);
 
   async function viewOf(server: ServerSnapshot, summary: CredentialSummary): Promise<CredentialView> {
     const { id, label, isDefault, status, reason, issuer, scopes, expiresAt } = summary;
@@ -68,13 +47,15 @@ export function credentialRoutes(parts: CredentialRouteParts): Route[] {
     };
   }
 
-  function recordEvent(
-    action: string,
-    server: ServerSnapshot,
-    caller: UserPrincipal,
-    label?: string,
-  ): Promise<void> {
-    return audit.record({ ...credentialEvent(action, server, caller, label), outcome: 'ok' });
+  function eventOf(action: string, server: ServerSnapshot, label?: string) {
+    return {
+      kind: 'credential',
+      action,
+      door: 'rest',
+      server: server.name,
+      serverId: server.id,
+      ...(label !== undefined && { subject: label }),
+    } as const;
   }
 
   async function disconnect(
@@ -83,100 +64,77 @@ export function credentialRoutes(parts: CredentialRouteParts): Route[] {
     label?: string,
   ): Promise<DisconnectView> {
     const view = await endConnections(parts, server, caller, label);
-    await recordEvent('oauth.disconnect', server, caller, label);
+    await recordSuccess(audit, caller, eventOf('oauth.disconnect', server, label));
     return view;
   }
 
   return [
-    {
-      method: 'get',
-      path: '/api/mcp/:serverName/credentials',
-      access: 'signed-in',
-      scope: 'mcp',
-      async handle(req, res, caller) {
-        const { serverName } = req.params as { serverName: string };
+    signedInRoute('get', '/api/mcp/:serverName/credentials', 'mcp', async (req, res, caller) => {
+      const { serverName } = req.params;
+      const server = findServer(parts, caller, serverName);
+      const credentials = await credentialsAt(parts, server, caller);
+      const view: CredentialsView = {
+        credentials: await Promise.all(credentials.map((summary) => viewOf(server, summary))),
+      };
+      res.json(view);
+    }),
+    signedInRoute('patch', '/api/mcp/:serverName/credentials/:label', 'servers', async (req, res, caller) => {
+      const { serverName, label } = req.params;
+      readBody(req, CredentialChange);
+      const server = findServer(parts, caller, serverName);
+      const [selected] = await credentialsAt(parts, server, caller, label);
+      if (!selected || !(await vault.makeDefault(selected.id)))
+        throw new GatewayError('MCP_CREDENTIAL_NOT_FOUND');
+      await invalidateUserState(server.id, principalKey(caller));
+      await recordSuccess(audit, caller, eventOf('credential.choose', server, label));
+      res.json(await viewOf(server, { ...selected, isDefault: true }));
+    }),
+    signedInRoute(
+      'delete',
+      '/api/mcp/:serverName/credentials/:label',
+      'servers',
+      async (req, res, caller) => {
+        const { serverName, label } = req.params;
         const server = findServer(parts, caller, serverName);
-        const credentials = await listOwnCredentials(server, caller);
-        const view: CredentialsView = {
-          credentials: await Promise.all(credentials.map((summary) => viewOf(server, summary))),
-        };
-        res.json(view);
-      },
-    },
-    {
-      method: 'patch',
-      path: '/api/mcp/:serverName/credentials/:label',
-      access: 'signed-in',
-      scope: 'servers',
-      async handle(req, res, caller) {
-        const { serverName, label } = req.params as { serverName: string; label: string };
-        readBody(req, CredentialChange);
-        const server = findServer(parts, caller, serverName);
-        const [selected] = await listOwnCredentials(server, caller, label);
-        if (!selected || !(await vault.makeDefault(selected.id)))
-          throw new GatewayError('MCP_CREDENTIAL_NOT_FOUND');
-        await invalidateUserState(server.id, principalKey(caller));
-        await recordEvent('credential.choose', server, caller, label);
-        res.json(await viewOf(server, { ...selected, isDefault: true }));
-      },
-    },
-    {
-      method: 'delete',
-      path: '/api/mcp/:serverName/credentials/:label',
-      access: 'signed-in',
-      scope: 'servers',
-      async handle(req, res, caller) {
-        const { serverName, label } = req.params as { serverName: string; label: string };
-        const server = findServer(parts, caller, serverName);
-        if ((await listOwnCredentials(server, caller, label)).length === 0)
+        if ((await credentialsAt(parts, server, caller, label)).length === 0)
           throw new GatewayError('MCP_CREDENTIAL_NOT_FOUND');
         res.json(await disconnect(server, caller, label));
       },
-    },
-    {
-      method: 'post',
-      path: '/api/mcp/:serverName/oauth/disconnect',
-      access: 'signed-in',
-      scope: 'servers',
-      async handle(req, res, caller) {
-        const { serverName } = req.params as { serverName: string };
-        res.json(await disconnect(findServer(parts, caller, serverName), caller));
-      },
-    },
-    {
-      method: 'put',
-      path: '/api/mcp/:serverName/credential',
-      access: 'signed-in',
-      scope: 'servers',
-      async handle(req, res, caller) {
-        const { serverName } = req.params as { serverName: string };
-        const request = readBody(req, ImportCredentialRequest);
-        const server = findServer(parts, caller, serverName);
-        const { credential, probe } = await withAudit(
-          audit,
-          credentialEvent('credential.import', server, caller, request.label),
-          async (auditContext) => {
-            const result = await oauth.importCredential(server, caller, request);
-            auditContext.subject = result.credential.label;
-            await invalidateUserState(server.id, principalKey(caller));
-            return { result };
-          },
-        );
-        const view: ImportedCredentialView = { ...(await viewOf(server, credential)), probe };
-        res.json(view);
-      },
-    },
+    ),
+    signedInRoute('post', '/api/mcp/:serverName/oauth/disconnect', 'servers', async (req, res, caller) => {
+      res.json(await disconnect(findServer(parts, caller, req.params.serverName), caller));
+    }),
+    signedInRoute('put', '/api/mcp/:serverName/credential', 'servers', async (req, res, caller) => {
+      const { serverName } = req.params;
+      const request = readBody(req, ImportCredentialRequest);
+      const server = findServer(parts, caller, serverName);
+      const { credential, probe } = await withAudit(
+        audit,
+        {
+          ...eventOf('credential.import', server, request.label),
+          tenant: caller.tenant,
+          actor: actorOf(caller),
+        },
+        async (details) => {
+          const result = await oauth.importCredential(server, caller, request);
+          details.subject = result.credential.label;
+          await invalidateUserState(server.id, principalKey(caller));
+          return { result };
+        },
+      );
+      res.json({ ...(await viewOf(server, credential)), probe } satisfies ImportedCredentialView);
+    }),
   ];
 }
 
 export interface EndConnectionsParts {
   readonly vault: Pick<CredentialVault, 'list' | 'disconnect'>;
   readonly flows: Pick<OAuthFlowStore, 'removeByUser'>;
-  /** What was opened or listed with the old token is of no use any more. */
+  /** Closes the connections and drops the lists that were obtained with the old credential. */
   readonly invalidateUserState: (serverId: string, principal: string) => Promise<void>;
 }
 
-/** From the worst to the best that can be said of several. */
+/** From worst to best: the result for several credentials is the worst of them. */
 const REVOCATION_SEVERITY = [
   'failed',
   'unsupported',
@@ -184,7 +142,7 @@ const REVOCATION_SEVERITY = [
   'none',
 ] as const satisfies DisconnectView['revoked'][];
 
-/** A user's own credentials at a server: all, or those of a label. */
+/** A user's own credentials at a server, optionally only those with a label. */
 export async function credentialsAt(
   { vault }: Pick<EndConnectionsParts, 'vault'>,
   { id }: ServerSnapshot,
@@ -195,12 +153,12 @@ export async function credentialsAt(
   const credentials = all.filter(({ kind }) => kind === 'oauth_code' || kind === 'static');
   if (label === undefined) return credentials;
   const labeled = credentials.filter((credential) => credential.label === label);
-  // What was ended keeps its label until another takes it: that one is meant.
+  // A revoked credential keeps its label until a new credential takes it over. The new one has precedence.
   const active = labeled.filter(({ status }) => status !== 'revoked');
   return active.length > 0 ? active : labeled;
 }
 
-/** Ends them: here first, then at the authorization server; pending sign-ins there end too. */
+/** Removes credentials from the vault, then revokes them at the authorization server. Ends pending sign-ins as well. */
 export async function endConnections(
   parts: EndConnectionsParts,
   server: ServerSnapshot,

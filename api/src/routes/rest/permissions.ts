@@ -19,30 +19,29 @@ import {
   shareServer,
 } from '@behalf/gateway';
 import { parseBody, readBody } from '../../http/request.ts';
-import type { Route } from '../../http/route.ts';
+import { type Route, signedInRoute } from '../../http/route.ts';
 
-/** Words come before `:id`: the first path that fits is taken. */
-export function permissionRoutes(parts: ShareParts & SearchParts): Route[] {
+const PATH = '/api/permissions';
+
+const aclRoleTexts: Record<AclRole, { name: string; description: string }> = {
+  mcpServer_viewer: { name: 'Viewer', description: 'May see and use the server.' },
+  mcpServer_editor: { name: 'Editor', description: 'May change it as well.' },
+  mcpServer_owner: { name: 'Owner', description: 'May delete and share it as well.' },
+};
+
+const aclRoleViews: AclRoleView[] = (Object.keys(aclRoles) as AclRole[]).map((accessRoleId) => ({
+  accessRoleId,
+  ...aclRoleTexts[accessRoleId],
+  permBits: aclRoles[accessRoleId],
+}));
+
+/**
+ * Permissions on single servers as bits: VIEW 1, EDIT 2, DELETE 4, SHARE 8. Literal paths come before `:id`, because the
+ * first matching route is used.
+ */
+export function permissionRoutes(parts: ShareParts & SearchParts & ManageParts): Route[] {
   return [
-    searchPrincipalsRoute(parts),
-    aclRolesRoute,
-    ...effectiveRoutes(parts),
-    ...sharingRoutes({
-      type: 'mcpServer',
-      view: (caller, id) => getServerSharing(parts, caller, id),
-      share: (caller, id, request) => shareServer(parts, caller, id, request),
-    }),
-  ];
-}
-
-/** Whom a server can be shared with, for the dialog that does so. */
-function searchPrincipalsRoute(parts: SearchParts): Route {
-  return {
-    method: 'get',
-    path: '/api/permissions/search-principals',
-    access: 'signed-in',
-    scope: 'servers',
-    async handle(req, res, caller) {
+    signedInRoute('get', `${PATH}/search-principals`, 'servers', async (req, res, caller) => {
       const search = parseBody(req.query, PrincipalSearch);
       const results = await searchPrincipals(parts, caller, search);
       const { q: query, limit, types } = search;
@@ -51,90 +50,40 @@ function searchPrincipalsRoute(parts: SearchParts): Route {
         sources: { local: results.length, entra: 0 },
       };
       res.json(view);
-    },
-  };
-}
-
-const texts: Record<AclRole, { name: string; description: string }> = {
-  mcpServer_viewer: { name: 'Viewer', description: 'May see and use the server.' },
-  mcpServer_editor: { name: 'Editor', description: 'May change it as well.' },
-  mcpServer_owner: { name: 'Owner', description: 'May delete and share it as well.' },
-};
-
-const views: AclRoleView[] = (Object.keys(aclRoles) as AclRole[]).map((accessRoleId) => ({
-  accessRoleId,
-  ...texts[accessRoleId],
-  permBits: aclRoles[accessRoleId],
-}));
-
-/** The sets of bits that a server can be shared with. The same for everybody. */
-const aclRolesRoute: Route = {
-  method: 'get',
-  path: '/api/permissions/mcpServer/roles',
-  access: 'signed-in',
-  scope: 'servers',
-  handle(_req, res) {
-    res.json(views);
-  },
-};
-
-/** What the caller may do with servers, as bits: VIEW 1, EDIT 2, DELETE 4, SHARE 8. */
-function effectiveRoutes(parts: ManageParts): Route[] {
-  return [
-    {
-      method: 'get',
-      path: '/api/permissions/mcpServer/effective/all',
-      access: 'signed-in',
-      scope: 'mcp',
-      handle(_req, res, caller) {
-        res.json(listManageBits(parts, caller));
-      },
-    },
-    {
-      method: 'get',
-      path: '/api/permissions/mcpServer/:id/effective',
-      access: 'signed-in',
-      scope: 'mcp',
-      handle(req, res, caller) {
-        const { id } = req.params as { id: string };
-        res.json({ permissionBits: getManagedServer(parts, caller, id).bits });
-      },
-    },
+    }),
+    signedInRoute('get', `${PATH}/mcpServer/roles`, 'servers', (_req, res) => res.json(aclRoleViews)),
+    signedInRoute('get', `${PATH}/mcpServer/effective/all`, 'mcp', (_req, res, caller) =>
+      res.json(listManageBits(parts, caller)),
+    ),
+    signedInRoute('get', `${PATH}/mcpServer/:id/effective`, 'mcp', (req, res, caller) =>
+      res.json({ permissionBits: getManagedServer(parts, caller, req.params.id).bits }),
+    ),
+    ...sharingRoutes({
+      type: 'mcpServer',
+      view: (caller, id) => getServerSharing(parts, caller, id),
+      share: (caller, id, request) => shareServer(parts, caller, id, request),
+    }),
   ];
 }
 
-/** Something that people share: servers, blocks and sets, all with the same sets of bits. */
+/** A kind of resource that users share: servers, blocks and sets use the same permission bits. */
 interface SharedResource {
-  /** As it stands in the path and in the answer. */
   readonly type: 'mcpServer' | 'block' | 'set';
   readonly view: (caller: UserPrincipal, id: string) => Promise<SharingView>;
   readonly share: (caller: UserPrincipal, id: string, request: ShareRequest) => Promise<SharingView>;
 }
 
-/** With whom it is shared. The id of a server is its `dbId`; of a server of the operator its name. */
+/** Reads and changes the ACL of one resource. The id of a server is its `dbId`, or its name if the operator defined it. */
 export function sharingRoutes({ type, view, share }: SharedResource): Route[] {
-  const path = `/api/permissions/${type}/:id`;
+  const path = `${PATH}/${type}/:id` as const;
   return [
-    {
-      method: 'get',
-      path,
-      access: 'signed-in',
-      scope: 'servers',
-      async handle(req, res, caller) {
-        const { id } = req.params as { id: string };
-        res.json({ resourceType: type, resourceId: id, ...(await view(caller, id)) });
-      },
-    },
-    {
-      method: 'put',
-      path,
-      access: 'signed-in',
-      scope: 'servers',
-      async handle(req, res, caller) {
-        const { id } = req.params as { id: string };
-        const results = await share(caller, id, readBody(req, ShareRequest));
-        res.json({ message: 'Permissions updated successfully', results });
-      },
-    },
+    signedInRoute('get', path, 'servers', async (req, res, caller) => {
+      const { id } = req.params;
+      res.json({ resourceType: type, resourceId: id, ...(await view(caller, id)) });
+    }),
+    signedInRoute('put', path, 'servers', async (req, res, caller) => {
+      const results = await share(caller, req.params.id, readBody(req, ShareRequest));
+      res.json({ message: 'Permissions updated successfully', results });
+    }),
   ];
 }

@@ -1,62 +1,35 @@
 import { PromptRequest, ResourceRequest } from '@behalf/contracts';
-import {
-  type ListMethod,
-  type ListServerParts,
-  type ReadParts,
-  listServer,
-  readServer,
-} from '@behalf/gateway';
-import { createDisconnectSignal, parseBody } from '../../http/request.ts';
-import type { ExpressRoute, FastRoute, Route } from '../../http/route.ts';
-import { type ServerResponder, createRestInbound } from './serverResponder.ts';
+import { type ListServerParts, type ReadParts, listServer, readServer } from '@behalf/gateway';
+import { parseBody } from '../../http/request.ts';
+import { type FastRoute, type Route, callerRoute } from '../../http/route.ts';
+import { inboundOf } from './inbound.ts';
+import type { ServerResponder } from './serverResponder.ts';
 
-type Handler = Pick<Extract<ExpressRoute, { access: 'caller' }>, 'handle'>;
+const PATH = '/api/mcp/servers/:serverName';
 
-/** What a server has besides tools, whole: pages are put together here, and `incomplete` says when a limit cut them. */
+const lists = [
+  { path: `${PATH}/resources`, method: 'resources/list', member: 'resources' },
+  { path: `${PATH}/resources/templates`, method: 'resources/templates/list', member: 'resourceTemplates' },
+  { path: `${PATH}/prompts`, method: 'prompts/list', member: 'prompts' },
+] as const;
+
+/** Resources, resource templates and prompts of a server. All pages are merged; `incomplete` reports a list that a limit cut off. */
 export function listRoutes(parts: ListServerParts): Route[] {
-  const listHandler = (method: ListMethod, member: string): Handler => ({
-    async handle(req, res, caller) {
-      const { serverName } = req.params as { serverName: string };
-      const inbound = createRestInbound({
-        caller,
-        headers: req.headers,
-        signal: createDisconnectSignal(res),
-      });
-      const { items, complete } = await listServer(parts, serverName, method, inbound);
+  return lists.map(({ path, method, member }) =>
+    callerRoute('get', path, 'mcp', async (req, res, caller) => {
+      const inbound = inboundOf(req, res, caller);
+      const { items, complete } = await listServer(parts, req.params.serverName, method, inbound);
       res.json({ [member]: items, ...(!complete && { incomplete: true }) });
-    },
-  });
-  return [
-    {
-      method: 'get',
-      path: '/api/mcp/servers/:serverName/resources',
-      access: 'caller',
-      scope: 'mcp',
-      ...listHandler('resources/list', 'resources'),
-    },
-    {
-      method: 'get',
-      path: '/api/mcp/servers/:serverName/resources/templates',
-      access: 'caller',
-      scope: 'mcp',
-      ...listHandler('resources/templates/list', 'resourceTemplates'),
-    },
-    {
-      method: 'get',
-      path: '/api/mcp/servers/:serverName/prompts',
-      access: 'caller',
-      scope: 'mcp',
-      ...listHandler('prompts/list', 'prompts'),
-    },
-  ];
+    }),
+  );
 }
 
-/** The two ways to read what a server has besides tools. */
+/** Reads a resource or a prompt of a server. */
 export function readRoutes(parts: ReadParts, respond: ServerResponder): FastRoute[] {
   return [
     {
       method: 'post',
-      path: '/api/mcp/servers/:serverName/resources/read',
+      path: `${PATH}/resources/read`,
       access: 'caller',
       scope: 'mcp',
       handleFast(exchange) {
@@ -73,7 +46,7 @@ export function readRoutes(parts: ReadParts, respond: ServerResponder): FastRout
     },
     {
       method: 'post',
-      path: '/api/mcp/servers/:serverName/prompts/:promptName/get',
+      path: `${PATH}/prompts/:promptName/get`,
       access: 'caller',
       scope: 'mcp',
       handleFast(exchange) {

@@ -18,46 +18,55 @@ import {
   discoverTools,
   listServers,
   removeServer,
-  toEtag,
   viewServer,
 } from '@behalf/gateway';
 import type { Request } from 'express';
-import { parseBody, readBody, readIfMatch } from '../../http/request.ts';
-import type { Route } from '../../http/route.ts';
+import { readIfMatch, sendVersioned } from '../../http/etag.ts';
+import { parseBody, readBody } from '../../http/request.ts';
+import { type Route, signedInRoute } from '../../http/route.ts';
 import { type ServerSignInParts, attemptCookies } from '../oauth/flows.ts';
-
-/** Servers that users define, and those they find. */
-export function serverRoutes(parts: ConfigureParts & ViewParts): Route[] {
-  return [
-    listServersRoute(parts),
-    createServerRoute(parts),
-    checkServerRoute(parts),
-    viewServerRoute(parts),
-    changeServerRoute(parts),
-    removeServerRoute(parts),
-  ];
-}
 
 const PATH = '/api/mcp/servers';
 
-/** Every server the caller may see: all of them, or page by page when a page is asked for. */
-function listServersRoute(parts: ViewParts): Route {
-  return {
-    method: 'get',
-    path: '/api/mcp/servers',
-    access: 'signed-in',
-    scope: 'mcp',
-    handle(req, res, caller) {
+/** The server definitions that the caller may see, and those that users create. */
+export function serverRoutes(parts: ConfigureParts & ViewParts): Route[] {
+  return [
+    // All servers that the caller may see. With `limit`, one page of them.
+    signedInRoute('get', PATH, 'mcp', (req, res, caller) => {
       const query = parseBody(req.query, ServersQuery);
       const { servers, next } = listServers(parts, caller, query);
       if (next !== undefined) res.set('Link', `<${PATH}?${nextPageQuery(query, next)}>; rel="next"`);
       const view: ServersView = Object.fromEntries(servers.map((entry) => [entry.name, entry.view]));
       res.json(view);
-    },
-  };
+    }),
+    signedInRoute('post', PATH, 'servers', async (req, res, caller) => {
+      const view = await createServer(parts, caller, readBody(req, CreateServerRequest));
+      res.status(201).location(`${PATH}/${encodeURIComponent(view.serverName)}`);
+      sendVersioned(res, view, view.version);
+    }),
+    // Validates a definition without saving it.
+    signedInRoute('post', `${PATH}/check`, 'servers', async (req, res, caller) => {
+      const { config, serverName: server } = readBody(req, ServerCheckRequest);
+      res.json(await checkServerDefinition(parts, caller, { config, server, mode: readChangeMode(req) }));
+    }),
+    signedInRoute('get', `${PATH}/:serverName`, 'mcp', (req, res, caller) => {
+      const view = viewServer(parts, caller, req.params.serverName);
+      sendVersioned(res, view, view.version);
+    }),
+    signedInRoute('patch', `${PATH}/:serverName`, 'servers', async (req, res, caller) => {
+      const { config } = readBody(req, ServerConfigRequest);
+      const change = { config, mode: readChangeMode(req), ...readIfMatch(req) };
+      const view = await changeServer(parts, caller, req.params.serverName, change);
+      sendVersioned(res, view, view.version);
+    }),
+    signedInRoute('delete', `${PATH}/:serverName`, 'servers', async (req, res, caller) => {
+      await removeServer(parts, caller, req.params.serverName, readIfMatch(req));
+      res.json({ message: 'MCP server deleted successfully' });
+    }),
+  ];
 }
 
-/** RFC 8288: the same question, from there on. */
+/** The query of the next page for the `Link` header (RFC 8288). */
 function nextPageQuery({ limit, search }: ServersQuery, after: string): string {
   const query = new URLSearchParams({ after });
   if (limit !== undefined) query.set('limit', String(limit));
@@ -65,102 +74,18 @@ function nextPageQuery({ limit, search }: ServersQuery, after: string): string {
   return query.toString();
 }
 
-function createServerRoute(parts: ConfigureParts): Route {
-  return {
-    method: 'post',
-    path: '/api/mcp/servers',
-    access: 'signed-in',
-    scope: 'servers',
-    async handle(req, res, caller) {
-      const view = await createServer(parts, caller, readBody(req, CreateServerRequest));
-      if (view.version !== undefined) res.set('ETag', toEtag(view.version));
-      res
-        .status(201)
-        .location(`/api/mcp/servers/${encodeURIComponent(view.serverName)}`)
-        .json(view);
-    },
-  };
-}
-
-/** Whether it could be saved like this. Nothing is. */
-function checkServerRoute(parts: ConfigureParts): Route {
-  return {
-    method: 'post',
-    path: '/api/mcp/servers/check',
-    access: 'signed-in',
-    scope: 'servers',
-    async handle(req, res, caller) {
-      const { config, serverName: server } = readBody(req, ServerCheckRequest);
-      res.json(await checkServerDefinition(parts, caller, { config, server, mode: readChangeMode(req) }));
-    },
-  };
-}
-
-/** One server, whoever defined it, as the caller may see it. */
-function viewServerRoute(parts: ViewParts): Route {
-  return {
-    method: 'get',
-    path: '/api/mcp/servers/:serverName',
-    access: 'signed-in',
-    scope: 'mcp',
-    handle(req, res, caller) {
-      const { serverName } = req.params as { serverName: string };
-      const view = viewServer(parts, caller, serverName);
-      if (view.version !== undefined) res.set('ETag', toEtag(view.version));
-      res.json(view);
-    },
-  };
-}
-
-function changeServerRoute(parts: ConfigureParts): Route {
-  return {
-    method: 'patch',
-    path: '/api/mcp/servers/:serverName',
-    access: 'signed-in',
-    scope: 'servers',
-    async handle(req, res, caller) {
-      const { serverName } = req.params as { serverName: string };
-      const { config } = readBody(req, ServerConfigRequest);
-      const mode = readChangeMode(req);
-      const view = await changeServer(parts, caller, serverName, { config, mode, ...readIfMatch(req) });
-      if (view.version !== undefined) res.set('ETag', toEtag(view.version));
-      res.json(view);
-    },
-  };
-}
-
-/** The whole definition anew, as existing front ends send it; as a merge patch (RFC 7396) only what changes. */
+/** A merge patch (RFC 7396) changes single fields. Any other body is the whole definition, as LibreChat sends it. */
 function readChangeMode(req: Request): ServerChange['mode'] {
   return typeof req.is('application/merge-patch+json') === 'string' ? 'merge' : 'replace';
 }
 
-function removeServerRoute(parts: ConfigureParts): Route {
-  return {
-    method: 'delete',
-    path: '/api/mcp/servers/:serverName',
-    access: 'signed-in',
-    scope: 'servers',
-    async handle(req, res, caller) {
-      const { serverName } = req.params as { serverName: string };
-      await removeServer(parts, caller, serverName, readIfMatch(req));
-      res.json({ message: 'MCP server deleted successfully' });
-    },
-  };
-}
-
-/** The tools of a server that nobody saved, or what its user has to do before they can be seen. */
+/** Lists the tools of a definition that is not saved, or reports what its user has to do first. */
 export function discoverToolsRoute(parts: DiscoverParts & Pick<ServerSignInParts, 'origins'>): Route {
-  return {
-    method: 'post',
-    path: '/api/mcp/discover-tools',
-    access: 'signed-in',
-    scope: 'servers',
-    async handle(req, res, caller) {
-      const { view, flow } = await discoverTools(parts, caller, readBody(req, DiscoverToolsRequest));
-      if (flow?.browserSecret !== undefined) {
-        attemptCookies(parts).write(res, { ...flow.flow, browserSecret: flow.browserSecret });
-      }
-      res.json(view satisfies DiscoverToolsView);
-    },
-  };
+  return signedInRoute('post', '/api/mcp/discover-tools', 'servers', async (req, res, caller) => {
+    const { view, flow } = await discoverTools(parts, caller, readBody(req, DiscoverToolsRequest));
+    if (flow?.browserSecret !== undefined) {
+      attemptCookies(parts).write(res, { ...flow.flow, browserSecret: flow.browserSecret });
+    }
+    res.json(view satisfies DiscoverToolsView);
+  });
 }

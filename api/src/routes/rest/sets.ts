@@ -9,7 +9,6 @@ import {
 import {
   GatewayError,
   type Principal,
-  type RunInbound,
   type RunListener,
   type RunSetParts,
   type SaveSetParts,
@@ -24,22 +23,46 @@ import {
   listSets,
   removeSet,
   shareSaved,
-  toEtag,
   viewSet,
 } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 import type { Request, Response } from 'express';
 import type { ProblemResponse as ProblemAnswer } from '../../http/errors.ts';
-import { createDisconnectSignal, parseBody, readBody, readIfMatch } from '../../http/request.ts';
-import type { Route } from '../../http/route.ts';
+import { readIfMatch, sendVersioned } from '../../http/etag.ts';
+import { parseBody, readBody } from '../../http/request.ts';
+import { type Route, callerRoute, signedInRoute } from '../../http/route.ts';
 import { createEventStream } from '../../http/sse.ts';
+import { inboundOf } from './inbound.ts';
 import { sharingRoutes } from './permissions.ts';
-import { createRestInbound, prefersEventStream } from './serverResponder.ts';
+import { prefersEventStream } from './serverResponder.ts';
 
-/** Blocks in an order, and their runs. */
+const PATH = '/api/mcp/sets';
+const RUNS_PATH = '/api/mcp/runs';
+
+/** Sets (ordered lists of blocks) and their runs. */
 export function setRoutes(parts: SaveSetParts, runParts: SetRunRouteParts): Route[] {
   return [
-    ...savedSetRoutes(parts),
+    signedInRoute('get', PATH, 'mcp', async (req, res, caller) =>
+      res.json(await listSets(parts, caller, parseBody(req.query, SetsQuery))),
+    ),
+    signedInRoute('post', PATH, 'servers', async (req, res, caller) => {
+      const view = await createSet(parts, caller, readBody(req, SetRequest));
+      res.status(201).location(`${PATH}/${encodeURIComponent(view.id)}`);
+      sendVersioned(res, view, view.version);
+    }),
+    signedInRoute('get', `${PATH}/:id`, 'mcp', async (req, res, caller) => {
+      const view = await viewSet(parts, caller, req.params.id);
+      sendVersioned(res, view, view.version);
+    }),
+    signedInRoute('patch', `${PATH}/:id`, 'servers', async (req, res, caller) => {
+      const change = { ...readBody(req, SetChange), ...readIfMatch(req) };
+      const view = await changeSet(parts, caller, req.params.id, change);
+      sendVersioned(res, view, view.version);
+    }),
+    signedInRoute('delete', `${PATH}/:id`, 'servers', async (req, res, caller) => {
+      await removeSet(parts, caller, req.params.id, readIfMatch(req));
+      res.status(204).end();
+    }),
     ...setRunRoutes(runParts),
     ...sharingRoutes({
       type: 'set',
@@ -49,159 +72,52 @@ export function setRoutes(parts: SaveSetParts, runParts: SetRunRouteParts): Rout
   ];
 }
 
-/** Blocks that people saved in an order. */
-function savedSetRoutes(parts: SaveSetParts): Route[] {
-  const path = '/api/mcp/sets';
-  const setPath = `${path}/:id`;
-  return [
-    {
-      method: 'get',
-      path,
-      access: 'signed-in',
-      scope: 'mcp',
-      async handle(req, res, caller) {
-        res.json(await listSets(parts, caller, parseBody(req.query, SetsQuery)));
-      },
-    },
-    {
-      method: 'post',
-      path,
-      access: 'signed-in',
-      scope: 'servers',
-      async handle(req, res, caller) {
-        const view = await createSet(parts, caller, readBody(req, SetRequest));
-        res.set('ETag', toEtag(view.version)).location(`${path}/${encodeURIComponent(view.id)}`);
-        res.status(201).json(view);
-      },
-    },
-    {
-      method: 'get',
-      path: setPath,
-      access: 'signed-in',
-      scope: 'mcp',
-      async handle(req, res, caller) {
-        const { id } = req.params as { id: string };
-        const view = await viewSet(parts, caller, id);
-        res.set('ETag', toEtag(view.version)).json(view);
-      },
-    },
-    {
-      method: 'patch',
-      path: setPath,
-      access: 'signed-in',
-      scope: 'servers',
-      async handle(req, res, caller) {
-        const { id } = req.params as { id: string };
-        const change = { ...readBody(req, SetChange), ...readIfMatch(req) };
-        const view = await changeSet(parts, caller, id, change);
-        res.set('ETag', toEtag(view.version)).json(view);
-      },
-    },
-    {
-      method: 'delete',
-      path: setPath,
-      access: 'signed-in',
-      scope: 'servers',
-      async handle(req, res, caller) {
-        const { id } = req.params as { id: string };
-        await removeSet(parts, caller, id, readIfMatch(req));
-        res.status(204).end();
-      },
-    },
-  ];
-}
-
 interface SetRunRouteParts extends SendRunParts {
   readonly parts: RunSetParts;
   readonly setRuns: SetRuns;
 }
 
-/** Sets as jobs of whoever runs them. A run is theirs alone. */
+/** Runs of sets. A run is a job that only the user who started it can see and control. */
 function setRunRoutes(routeParts: SetRunRouteParts): Route[] {
   const { parts, setRuns } = routeParts;
-  const setPath = '/api/mcp/sets/:id';
-  const runPath = '/api/mcp/runs/:runId';
+  // A run continues after the client disconnects. The signal of the inbound only covers the checks before it.
+  const runInbound = (req: Request, res: Response, caller: Principal) =>
+    inboundOf(req, res, requireUser(caller));
   return [
-    {
-      method: 'post',
-      path: `${setPath}/check`,
-      access: 'caller',
-      scope: 'mcp',
-      async handle(req, res, caller) {
-        const { id } = req.params as { id: string };
-        const input = readBody(req, SetCheckRequest);
-        res.json(await checkSet(parts, createRunInbound(req, res, caller), id, input));
-      },
-    },
-    {
-      method: 'post',
-      path: `${setPath}/run`,
-      access: 'caller',
-      scope: 'mcp',
-      async handle(req, res, caller) {
-        const { id } = req.params as { id: string };
-        const request = { ...readBody(req, SetRunRequest), ...readIfMatch(req) };
-        const inbound = createRunInbound(req, res, caller);
-        await sendRun(routeParts, { req, res }, (listener) => setRuns.start(inbound, id, request, listener));
-      },
-    },
-    {
-      method: 'get',
-      path: `${setPath}/runs`,
-      access: 'caller',
-      scope: 'mcp',
-      async handle(req, res, caller) {
-        const { id } = req.params as { id: string };
-        res.json(await setRuns.list(requireUser(caller), id, parseBody(req.query, SetsQuery)));
-      },
-    },
-    {
-      method: 'get',
-      path: runPath,
-      access: 'caller',
-      scope: 'mcp',
-      async handle(req, res, caller) {
-        const { runId } = req.params as { runId: string };
-        res.json(await setRuns.view(requireUser(caller), runId));
-      },
-    },
-    {
-      method: 'post',
-      path: `${runPath}/cancel`,
-      access: 'caller',
-      scope: 'mcp',
-      async handle(req, res, caller) {
-        const { runId } = req.params as { runId: string };
-        res.json(await setRuns.cancel(requireUser(caller), runId));
-      },
-    },
-    {
-      method: 'post',
-      path: `${runPath}/resume`,
-      access: 'caller',
-      scope: 'mcp',
-      async handle(req, res, caller) {
-        const { runId } = req.params as { runId: string };
-        const request = readBody(req, RunResumeRequest);
-        const inbound = createRunInbound(req, res, caller);
-        await sendRun(routeParts, { req, res }, (listener) =>
-          setRuns.resume(inbound, runId, request, listener),
-        );
-      },
-    },
+    callerRoute('post', `${PATH}/:id/check`, 'mcp', async (req, res, caller) => {
+      const input = readBody(req, SetCheckRequest);
+      res.json(await checkSet(parts, runInbound(req, res, caller), req.params.id, input));
+    }),
+    callerRoute('post', `${PATH}/:id/run`, 'mcp', async (req, res, caller) => {
+      const request = { ...readBody(req, SetRunRequest), ...readIfMatch(req) };
+      const inbound = runInbound(req, res, caller);
+      await sendRun(routeParts, req, res, (listener) =>
+        setRuns.start(inbound, req.params.id, request, listener),
+      );
+    }),
+    callerRoute('get', `${PATH}/:id/runs`, 'mcp', async (req, res, caller) =>
+      res.json(await setRuns.list(requireUser(caller), req.params.id, parseBody(req.query, SetsQuery))),
+    ),
+    callerRoute('get', `${RUNS_PATH}/:runId`, 'mcp', async (req, res, caller) =>
+      res.json(await setRuns.view(requireUser(caller), req.params.runId)),
+    ),
+    callerRoute('post', `${RUNS_PATH}/:runId/cancel`, 'mcp', async (req, res, caller) =>
+      res.json(await setRuns.cancel(requireUser(caller), req.params.runId)),
+    ),
+    callerRoute('post', `${RUNS_PATH}/:runId/resume`, 'mcp', async (req, res, caller) => {
+      const request = readBody(req, RunResumeRequest);
+      const inbound = runInbound(req, res, caller);
+      await sendRun(routeParts, req, res, (listener) =>
+        setRuns.resume(inbound, req.params.runId, request, listener),
+      );
+    }),
   ];
 }
 
-/** Runs belong to people: a program has nobody whose they could be. */
+/** A run belongs to a user, so service principals have none. */
 function requireUser(caller: Principal): UserPrincipal {
   if (caller.kind !== 'user') throw new GatewayError('FORBIDDEN');
   return caller;
-}
-
-/** Who asks for a run. It goes on when they leave; only what comes before it ends with them. */
-function createRunInbound(req: Request, res: Response, caller: Principal): RunInbound {
-  const inbound = createRestInbound({ caller, headers: req.headers, signal: createDisconnectSignal(res) });
-  return { ...inbound, principal: requireUser(caller) };
 }
 
 interface SendRunParts {
@@ -210,21 +126,22 @@ interface SendRunParts {
   readonly problemOf: (error: unknown) => ProblemAnswer;
 }
 
-/** A run that begins: as JSON at once, or as events until it is over. Who leaves leaves it running. */
+/** Starts a run. Answers 202 with JSON at once, or with an event stream until the run ends. */
 async function sendRun(
   { clock, headers, problemOf }: SendRunParts,
-  { req, res }: { readonly req: Request; readonly res: Response },
+  req: Request,
+  res: Response,
   startRun: (listener?: RunListener) => Promise<StartedRun>,
 ): Promise<void> {
   if (!prefersEventStream(req.headers.accept)) {
     const { view } = await startRun();
     res
       .status(202)
-      .location(`/api/mcp/runs/${encodeURIComponent(view.id)}`)
+      .location(`${RUNS_PATH}/${encodeURIComponent(view.id)}`)
       .json(view);
     return;
   }
-  // Steps may begin before the run is told of.
+  // Steps can start before `startRun` resolves. Their events are held back until the `run` event is sent.
   const pendingEvents: (() => void)[] = [];
   const events = createEventStream(res, { clock, headers });
   const send = (event: string, data: unknown) => void events.send(event, data);

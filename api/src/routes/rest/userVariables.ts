@@ -6,12 +6,12 @@ import {
   type ServerLookupParts,
   type UserPrincipal,
   type UserVariables,
-  actorOf,
   findServer,
   principalKey,
 } from '@behalf/gateway';
+import { recordSuccess } from '../../http/audit.ts';
 import { readBody } from '../../http/request.ts';
-import type { Route } from '../../http/route.ts';
+import { type Route, signedInRoute } from '../../http/route.ts';
 import { type EndConnectionsParts, credentialsAt, endConnections } from './credentials.ts';
 
 interface VariableRouteParts extends ServerLookupParts, AccessParts, EndConnectionsParts {
@@ -21,11 +21,11 @@ interface VariableRouteParts extends ServerLookupParts, AccessParts, EndConnecti
 
 const PREFIX = 'mcp_';
 
-/** A user's own values for a server: whether they are set, and setting them. A value is never read back. */
+/** A user's values for the `customUserVars` of a server. Values are write-only: responses say only which are set. */
 export function variableRoutes(parts: VariableRouteParts): Route[] {
   const { variables, invalidateUserState, audit } = parts;
 
-  /** Whoever takes a server away altogether is signed out there too. */
+  /** Removing all values of a server also disconnects the user's OAuth credentials there. */
   async function removeAll(server: ReturnType<typeof findServer>, caller: UserPrincipal): Promise<void> {
     const { authentication } = caller;
     const credentials = await credentialsAt(parts, server, caller);
@@ -39,56 +39,37 @@ export function variableRoutes(parts: VariableRouteParts): Route[] {
     await variables.removeAll(server, caller);
     const { disconnected } = await endConnections(parts, server, caller);
     if (disconnected) {
-      await audit.record({
-        ...{ kind: 'credential', action: 'oauth.disconnect', tenant: caller.tenant, actor: actorOf(caller) },
-        ...{ door: 'rest', outcome: 'ok', server: server.name, serverId: server.id },
+      await recordSuccess(audit, caller, {
+        ...{ kind: 'credential', action: 'oauth.disconnect', door: 'rest' },
+        ...{ server: server.name, serverId: server.id },
       });
     }
   }
 
   return [
-    {
-      method: 'get',
-      path: '/api/mcp/:serverName/auth-values',
-      access: 'signed-in',
-      scope: 'mcp',
-      async handle(req, res, caller) {
-        const { serverName } = req.params as { serverName: string };
-        const server = findServer(parts, caller, serverName);
-        const view: AuthValuesView = {
-          success: true,
-          serverName: server.name,
-          authValueFlags: await variables.readSetFlags(server, caller),
-        };
-        res.json(view);
-      },
-    },
-    {
-      method: 'post',
-      path: '/api/user/plugins',
-      access: 'signed-in',
-      scope: 'mcp',
-      async handle(req, res, caller) {
-        const { pluginKey, action, auth } = readBody(req, PluginsRequest);
-        const server = findServer(parts, caller, pluginKey.slice(PREFIX.length));
-        const names = Object.keys(auth);
-        if (action === 'install') await variables.set(server, caller, auth);
-        else if (names.length === 0) await removeAll(server, caller);
-        else await variables.set(server, caller, Object.fromEntries(names.map((name) => [name, ''])));
-        await invalidateUserState(server.id, principalKey(caller));
-        await audit.record({
-          kind: 'credential',
-          action: action === 'install' ? 'values.set' : 'values.remove',
-          tenant: caller.tenant,
-          actor: actorOf(caller),
-          door: 'rest',
-          outcome: 'ok',
-          server: server.name,
-          serverId: server.id,
-          changed: names,
-        });
-        res.json({ success: true });
-      },
-    },
+    signedInRoute('get', '/api/mcp/:serverName/auth-values', 'mcp', async (req, res, caller) => {
+      const server = findServer(parts, caller, req.params.serverName);
+      const view: AuthValuesView = {
+        success: true,
+        serverName: server.name,
+        authValueFlags: await variables.readSetFlags(server, caller),
+      };
+      res.json(view);
+    }),
+    signedInRoute('post', '/api/user/plugins', 'mcp', async (req, res, caller) => {
+      const { pluginKey, action, auth } = readBody(req, PluginsRequest);
+      const server = findServer(parts, caller, pluginKey.slice(PREFIX.length));
+      const names = Object.keys(auth);
+      if (action === 'install') await variables.set(server, caller, auth);
+      else if (names.length === 0) await removeAll(server, caller);
+      else await variables.set(server, caller, Object.fromEntries(names.map((name) => [name, ''])));
+      await invalidateUserState(server.id, principalKey(caller));
+      await recordSuccess(audit, caller, {
+        kind: 'credential',
+        action: action === 'install' ? 'values.set' : 'values.remove',
+        ...{ door: 'rest', server: server.name, serverId: server.id, changed: names },
+      });
+      res.json({ success: true });
+    }),
   ];
 }
