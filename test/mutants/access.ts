@@ -12,8 +12,8 @@ export const access: readonly Mutant[] = [
   {
     id: 'role-changes-without-mutual-exclusion',
     file: 'packages/gateway/src/replication/withLease.ts',
-    find: 'const leaseKey = JSON.stringify(key);',
-    replace: 'const leaseKey = JSON.stringify([key, Math.random()]);',
+    find: 'key: JSON.stringify(key), purpose',
+    replace: 'key: JSON.stringify([key, Math.random()]), purpose',
     test: 'packages/gateway/src/access/roleAdmin.test.ts',
   },
   {
@@ -40,8 +40,8 @@ export const access: readonly Mutant[] = [
   {
     id: 'lease-not-checked-before-the-write',
     file: 'packages/gateway/src/replication/withLease.ts',
-    find: 'if (!(await acquired.extend(LEASE_TTL_MS))) throw createBusyError();',
-    replace: 'await acquired.extend(LEASE_TTL_MS);',
+    find: 'if (!(await lease.extend())) throw createBusyError();',
+    replace: 'await lease.extend();',
     test: 'packages/gateway/src/access/userAdmin.test.ts',
   },
   {

@@ -12,9 +12,9 @@ export const mcp: readonly Mutant[] = [
   {
     id: 'subscriptions-changed-without-mutual-exclusion',
     file: 'api/src/routes/mcp/session/sharedLists.ts',
-    find: "await withLease(parts, ['mcp-list', slot], async (assertLeaseHeld) => {",
+    find: "await withMaintenanceLease(parts, ['mcp-list', slot], async (assertLeaseHeld) => {",
     replace:
-      "await withLease(parts, ['mcp-list', String(parts.clock.now()), String(Math.random())], async (assertLeaseHeld) => {",
+      "await withMaintenanceLease(parts, ['mcp-list', String(parts.clock.now()), String(Math.random())], async (assertLeaseHeld) => {",
     test: 'api/src/routes/mcp/session/subscriptions.test.ts',
   },
   {

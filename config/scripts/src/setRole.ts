@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { ErrorCode } from '@behalf/contracts';
 import {
-  withLease,
+  withMaintenanceLease,
   DEFAULT_TENANT,
   GatewayError,
   LOCAL_ISSUER,
@@ -26,7 +26,7 @@ await runScript(async () => {
   return withPrimaryStore(readEnvironment(), async (store, keyring) => {
     await requireRole(store.roles, role, USAGE);
     const user = await withAuditedChange({ store, keyring }, 'user.change', (auditContext) =>
-      withLease(
+      withMaintenanceLease(
         { leases: store.leases, ...systemParts },
         roleLeaseKey(DEFAULT_TENANT),
         async (assertLeaseHeld) => {

@@ -208,7 +208,7 @@ export {
   type UserPrincipal,
 } from './principal/principal.ts';
 export { createAcl, type Acl, type AclParts } from './access/acl.ts';
-export { withLease, roleLeaseKey, type WithLeaseParts } from './replication/withLease.ts';
+export { withMaintenanceLease, roleLeaseKey, type LeaseParts } from './replication/withLease.ts';
 export { backfillRoles } from './access/roleAdmin.ts';
 export { listManageBits, getManagedServer, type ManageParts } from './access/shareServer.ts';
 export {

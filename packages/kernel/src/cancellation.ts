@@ -1,6 +1,6 @@
 import { abortReason } from './clock.ts';
 
-/** What is read of an abort signal by who can be stopped. Every AbortSignal is one. */
+/** The part of AbortSignal that cancellable work needs. Every AbortSignal implements it. */
 export interface Cancellation {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -8,14 +8,14 @@ export interface Cancellation {
   removeEventListener(type: 'abort', listener: CancellationListener): void;
 }
 
-/** Told once, when it aborts. */
+/** Called once, when the cancellation aborts. */
 type CancellationListener = (() => void) | { handleEvent(): void };
 
-/** Settles as the work does, or with the signal's reason as soon as it aborts. The work goes on. */
+/** Settles as the work does, or rejects with the signal's reason as soon as it aborts. The work itself continues. */
 export function rejectOnAbort<T>(work: Promise<T>, signal: Cancellation): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
-      // Nobody hears how it ends.
+      // Prevents an unhandled rejection: no caller receives the result.
       work.catch(() => undefined);
       return reject(abortReason(signal));
     }
@@ -25,7 +25,7 @@ export function rejectOnAbort<T>(work: Promise<T>, signal: Cancellation): Promis
   });
 }
 
-/** For who needs the platform's own signal. Off the hot path: this is what costs. */
+/** Converts to an AbortSignal for APIs that require one. Creating one is expensive: keep it off the hot path. */
 export function toAbortSignal(cancellation: Cancellation): AbortSignal {
   if (cancellation instanceof AbortSignal) return cancellation;
   const controller = new AbortController();
@@ -35,8 +35,8 @@ export function toAbortSignal(cancellation: Cancellation): AbortSignal {
 }
 
 /**
- * A cancellation between two pieces of code that know each other. An AbortSignal with one listener costs five
- * microseconds, which is a good part of a tool call; this one costs nothing to speak of.
+ * A cancellation for the hot path. An AbortSignal with one listener costs about 5 us, a considerable part of a tool
+ * call. This class has no measurable cost.
  */
 export class LightCancellation implements Cancellation {
   aborted = false;
@@ -54,7 +54,7 @@ export class LightCancellation implements Cancellation {
     this.#others?.delete(listener);
   }
 
-  /** Once; later calls change nothing. */
+  /** Later calls have no effect. */
   abort(reason: Error): void {
     if (this.aborted) return;
     this.aborted = true;

@@ -3,18 +3,18 @@ import type { Cancellation } from './cancellation.ts';
 /** Stops a timer. Calling it twice, or after the timer fired, does nothing. */
 export type Cancel = () => void;
 
-/** Time as a part: the process passes `systemClock`, tests pass a fake one and advance it. */
+/** Time as a parameter: the process passes `systemClock`, tests pass a fake clock and advance it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
   /**
-   * Runs `fn` once after `ms`. Upkeep alone never keeps a process alive; with `hold` it does, because somebody waits
-   * for what the timer brings.
+   * Runs `fn` once after `ms`. By default the timer does not keep the process alive. Pass `keepAlive` if a caller waits
+   * for it.
    */
   timer(ms: number, fn: () => void, options?: { keepAlive?: boolean }): Cancel;
 }
 
-/** Node fires a longer one at once: 32 bits of milliseconds, not quite 25 days. */
+/** Node fires longer timers immediately: it stores the delay as a 32-bit integer (about 25 days). */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -32,8 +32,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * Resolves after `ms`, or rejects with the signal's reason as soon as it aborts. The process lives on meanwhile: a
- * start that waits for a lock must not end because nothing else is going on.
+ * Resolves after `ms`, or rejects with the signal's reason as soon as it aborts. The timer keeps the process alive: a
+ * process that only waits for a lock must not exit.
  */
 export function sleep(clock: Clock, ms: number, signal?: Cancellation): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -51,13 +51,13 @@ export function sleep(clock: Clock, ms: number, signal?: Cancellation): Promise<
   });
 }
 
-/** An abort reason may be any value; callers want an Error to throw. */
+/** The abort reason as an Error. The platform allows any value as a reason. */
 export function abortReason(signal: Pick<Cancellation, 'reason'>): Error {
   const reason: unknown = signal.reason;
   return reason instanceof Error ? reason : new DOMException('This operation was aborted', 'AbortError');
 }
 
-/** Settles as `work` does, or with what `late` gives after `ms`. The timer does not outlive the answer. */
+/** Settles as `work` does, or after `ms` with the result of `onTimeout`, which may throw. */
 export async function withTimeout<T, L>(
   clock: Clock,
   ms: number,

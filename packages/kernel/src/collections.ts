@@ -1,7 +1,65 @@
+/** A map of bounded size. When it is full, `set` evicts the entry that was least recently read or written. */
+export class LruMap<K, V> {
+  readonly #maxEntries: number;
+  /** A Map iterates in insertion order. Each use moves the entry to the end, so the first entry is the oldest. */
+  readonly #entries = new Map<K, V>();
+
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: K): V | undefined {
+    const value = this.#entries.get(key);
+    if (value === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    return value;
+  }
+
+  /** Reads without counting as a use. */
+  peek(key: K): V | undefined {
+    return this.#entries.get(key);
+  }
+
+  has(key: K): boolean {
+    return this.#entries.has(key);
+  }
+
+  set(key: K, value: V): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    if (this.#entries.size <= this.#maxEntries) return;
+    const oldest = this.#entries.keys().next();
+    if (!oldest.done) this.#entries.delete(oldest.value);
+  }
+
+  delete(key: K): boolean {
+    return this.#entries.delete(key);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
+
+  /** The least recently used key first. */
+  keys(): IterableIterator<K> {
+    return this.#entries.keys();
+  }
+
+  /** The least recently used entry first. */
+  [Symbol.iterator](): IterableIterator<[K, V]> {
+    return this.#entries[Symbol.iterator]();
+  }
+}
+
 /**
- * What is under way at the moment: thousands come and go each second. A Set would say the same and cost far more: V8 links
- * each table that a Set or Map has outgrown to the one after it, and one that grew old while nothing went on keeps all
- * later ones alive, with everything that ever stood in them, until the next full collection.
+ * The set of operations in progress, where thousands start and end each second. It uses an array because a Set leaks
+ * here: V8 links each outgrown hash table to its successor, so one old table keeps all later tables, with every
+ * element they ever held, alive until the next full garbage collection.
  */
 export class ActiveSet<T extends object> implements Iterable<T> {
   readonly #slots: (T | undefined)[] = [];
@@ -11,39 +69,39 @@ export class ActiveSet<T extends object> implements Iterable<T> {
     return this.#slots.length - this.#freeSlots.length;
   }
 
-  /** Gives the seat that it leaves from. */
+  /** Returns the slot, which `remove` needs. */
   add(item: T): number {
     const slot = this.#freeSlots.pop() ?? this.#slots.length;
     this.#slots[slot] = item;
     return slot;
   }
 
-  /** Twice is once: a seat that somebody else has by now stays theirs. */
+  /** Does nothing if another item uses the slot now, so removing an item twice is safe. */
   remove(slot: number, item: T): void {
     if (this.#slots[slot] !== item) return;
     this.#slots[slot] = undefined;
     this.#freeSlots.push(slot);
   }
 
-  /** Who is here now: whoever comes or goes meanwhile changes nothing of it. */
+  /** Iterates over a snapshot: items added or removed during the iteration do not affect it. */
   [Symbol.iterator](): Iterator<T> {
     return this.#slots.filter((item) => item !== undefined)[Symbol.iterator]();
   }
 }
 
-/** Every piece costs memory beyond its bytes; so many are kept as they came, which is what an honest answer needs. */
+/** Each Buffer costs memory beyond its bytes. The queue keeps this many as they arrived, enough for a normal response. */
 const UNMERGED_CHUNKS = 32;
-/** After that, what is smaller than this is copied together with its neighbours. */
+/** Beyond that, the queue copies smaller chunks together into blocks. */
 const MERGE_BELOW_BYTES = 16_384;
 const BLOCK_BYTES = 65_536;
 
 /**
- * Bytes that wait for who reads them. The sender decides how they are cut: kept one by one, pieces of a byte each
- * would take a hundred times their size in memory.
+ * A FIFO queue of received bytes. The sender chooses the chunk size: kept separately, chunks of one byte would take a
+ * hundred times their size in memory, so the queue merges small chunks.
  */
 export class ByteQueue {
   #chunks: Buffer[] = [];
-  /** What is copied together: the bytes from `start` to `end` are not among the pieces yet. */
+  /** The block being filled. Its bytes from `#start` to `#end` are not in `#chunks` yet. */
   #block: Buffer | undefined;
   #start = 0;
   #end = 0;
@@ -67,7 +125,7 @@ export class ByteQueue {
     this.#end += chunk.length;
   }
 
-  /** Some of what came first. */
+  /** Removes and returns the oldest chunk. */
   shift(): Buffer | undefined {
     if (this.#chunks.length === 0) this.#flushBlock();
     const chunk = this.#chunks.shift();
@@ -75,7 +133,7 @@ export class ByteQueue {
     return chunk;
   }
 
-  /** All of it, in one piece; afterwards there is nothing. */
+  /** Removes and returns all bytes as one Buffer. */
   drain(): Buffer {
     this.#flushBlock();
     const [first] = this.#chunks;

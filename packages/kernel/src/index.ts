@@ -1,14 +1,14 @@
 export { readBoundedText } from './network.ts';
-export { ByteQueue } from './collections.ts';
+export { ActiveSet, ByteQueue, LruMap } from './collections.ts';
+export { AutoResetEvent, KeyedMutex, Semaphore, SemaphoreFull, coalesce } from './concurrency.ts';
+export { isObject } from './isObject.ts';
 export { abortReason, sleep, systemClock, withTimeout, type Cancel, type Clock } from './clock.ts';
 export { LightCancellation, toAbortSignal, rejectOnAbort, type Cancellation } from './cancellation.ts';
-export { areSecretsEqual } from './secrets.ts';
-export { HiddenText } from './secrets.ts';
+export { areSecretsEqual, HiddenText } from './secrets.ts';
 export type { HeldLease, LeasePurpose, Leases } from './lease.ts';
 export type { Dial, DialTarget, Fetch, Resolve, Send, SendResponse, SendRequest } from './network.ts';
 export { createRandom, systemRandom, type Random } from './random.ts';
 export { createRedactor, type Redactor } from './redact.ts';
-export { ActiveSet } from './collections.ts';
 export {
   createKeyring,
   keyId,

@@ -1,25 +1,24 @@
-/** Why a lease is held. Only `teardown` tells others to give up; the rest means wait. */
 /** The work that a lease protects. A replica that waits for it can read the purpose. */
 export type LeasePurpose = 'refresh' | 'registration' | 'exchange' | 'maintenance' | 'answer' | 'run';
 
 export interface HeldLease {
   readonly key: string;
-  /** 128 random bits: only who knows it may extend or release. */
+  /** 128 random bits that identify the holder. Only calls with this token can extend or release the lease. */
   readonly owner: string;
   readonly purpose: LeasePurpose;
-  /** False when the lease was lost meanwhile: the holder must stop what it guards. */
+  /** False: the lease expired and another replica may hold it. The holder must stop the work that the lease protects. */
   extend(ttlMs: number): Promise<boolean>;
-  /** True when it was still ours. Releasing a lost lease harms nobody. */
+  /** True if the caller still held the lease. Releasing a lost lease has no effect on its new holder. */
   release(): Promise<boolean>;
 }
 
 /**
- * Contention control between processes: at most one holder per key until the TTL passes. A lease is not a fence; what
- * must never happen twice is also guarded by a compare-and-set in the record itself.
+ * Limits contention between replicas: at most one holder per key until the TTL passes. A lease is not a fence. If work
+ * must never happen twice, a compare-and-set in the record guarantees that.
  */
 export interface Leases {
-  /** Null when somebody else holds it. */
+  /** Null if another holder has the lease. */
   acquire(key: string, purpose: LeasePurpose, ttlMs: number): Promise<HeldLease | null>;
-  /** Who holds a key now, if anybody: what a waiter decides on. */
+  /** The current holder of a key; null if there is none. */
   findHolder(key: string): Promise<{ owner: string; purpose: LeasePurpose } | null>;
 }

@@ -1,27 +1,27 @@
 import type { Duplex } from 'node:stream';
 import type { Cancellation } from './cancellation.ts';
 
-/** The shape of WHATWG fetch that Behalf's parts need; egress supplies the guarded one. */
+/** The part of WHATWG fetch that Behalf uses. `egress` supplies the implementation with the SSRF guard. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** An address already judged by the guard: the literal bytes that will be dialled, never a name. */
+/** An address that the SSRF guard has checked. It is an IP literal, so no second DNS lookup can change it. */
 export interface DialTarget {
   /** The IP literal to dial. */
   address: string;
   port: number;
-  /** The name the caller asked for: TLS server name and certificate check. */
+  /** The host name of the URL: the TLS server name, and the name that the certificate must match. */
   servername: string;
   tls: boolean;
-  /** PEM certificates: the only authorities that count for it. Undefined: the public ones. */
+  /** PEM certificates of the only trusted authorities for this target. Undefined: the public authorities. */
   ca?: string | undefined;
-  /** A tunnel through a proxy that already leads there: TLS is spoken over it and nothing is opened. */
+  /** An established proxy tunnel to the target. TLS runs over it, and no connection is opened. */
   tunnel?: Duplex;
 }
 
-/** Opens a connection. A part, so that address tests record instead of dialling. */
+/** Opens a connection. A parameter, so that tests can record addresses instead of connecting. */
 export type Dial = (target: DialTarget, signal: AbortSignal) => Promise<Duplex>;
 
-/** Resolves a name to addresses. A part, so that tests decide what DNS says. */
+/** Resolves a name to addresses. A parameter, so that tests control DNS answers. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 /** One HTTP request on the hot path. Header names are lower case. */
@@ -30,32 +30,32 @@ export interface SendRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Aborting it ends the exchange, body included. */
+  /** Aborting it ends the request and the response body. */
   readonly signal: Cancellation;
 }
 
-/** Its answer. Exactly one of `text`, `chunks` and `discard` is used. */
+/** The response. The caller uses exactly one of `text`, `chunks` and `discard`. */
 export interface SendResponse {
   readonly status: number;
-  /** By lower-case name; several values joined with a comma. */
+  /** Takes a lower-case name. Several values are joined with a comma. */
   header(name: string): string | undefined;
   readonly isEventStream: boolean;
   text(): Promise<string>;
   chunks(): AsyncIterable<Uint8Array>;
   /**
-   * Nobody reads the rest; a short one is drained so that its socket lives on. Resolves when the exchange is over, which
-   * takes a moment at most; never rejects.
+   * Ignores the rest of the body. A short rest is read to the end, so that the socket can be reused. Resolves when the
+   * response has ended or the socket is closed, after a short time at most. Never rejects.
    */
   discard(): Promise<void>;
 }
 
 /**
- * The same door as `Fetch` without the platform's machinery, which costs more than the rest of a tool call. Guards,
- * limits and errors are the same.
+ * Like `Fetch`, with the same guards, limits and errors, but without the overhead of WHATWG streams and headers. That
+ * overhead exceeds the cost of the rest of a tool call.
  */
 export type Send = (request: SendRequest) => Promise<SendResponse>;
 
-/** The text of a body of at most so many bytes. Undefined: there is none, or it is larger; no more of it is read then. */
+/** Reads a body of at most `maxBytes`. Undefined: there is no body, or it is larger. A larger body is not read to its end. */
 export async function readBoundedText({ body }: Response, maxBytes: number): Promise<string | undefined> {
   if (!body) return undefined;
   const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;

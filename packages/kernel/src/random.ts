@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
-/** Chance as a part, so that a test can replay a run. */
+/** Randomness as a parameter, so that a test can repeat a run exactly. */
 export interface Random {
   bytes(length: number): Uint8Array;
-  /** 128 random bits as base64url: an id nobody can guess. */
+  /** An unguessable ID: 128 random bits as base64url. */
   id(): string;
-  /** Uniform in [0, 1): jitter, never secrets. */
+  /** Uniform in [0, 1). For jitter, not for secrets: it has only 32 bits. */
   uniform(): number;
 }
 

@@ -2,59 +2,59 @@ import { isNativeError } from 'node:util/types';
 
 const MASK = '[redacted]';
 
-/** Field names whose value is a secret whatever it looks like, as `x-auth-token`, `client_secret` or `apikey`. */
+/** Field names whose value is always masked, such as `x-auth-token`, `client_secret` or `apikey`. */
 const SECRET_FIELD =
   /^(?:proxy-)?authorization$|^(?:set-)?cookie$|^creds_?key$|(?:^|[_.-]|access|refresh|id|session|auth|client|code)(?:token|secret|password|passwd|passphrase|(?:api|private|secret|access|signing|encryption|master)[_-]?key|assertion|verifier|credentials?)$/i;
-/** The same in camel case, where the capital shows that a word begins: `sessionToken`, not `broken`. */
+/** The same in camel case, where a capital letter starts a word: matches `sessionToken`, not `broken`. */
 const SECRET_FIELD_CAMEL =
   /(?:Token|Secret|Password|Passphrase|(?:Api|Private|Secret|Access|Signing|Encryption|Master)Key|Assertion|Verifier|Credentials?)$|^(?:secret|access|signing|encryption|master|private|api)Key$/;
 
-/** Names that give away what follows them in text. `OPENID_CLIENT_SECRET` counts; `status_code` is not a code. */
+/** Names in free text whose following value is a secret. Matches `OPENID_CLIENT_SECRET`; `status_code` is no secret. */
 const SECRET_NAME = String.raw`(?<![a-z0-9])(?:(?:access|refresh|id|session|auth)[_-]?token|client[_-]?secret|code[_-]?verifier|assertion|password|passphrase|(?:secret[_-]?)?access[_-]?key|(?:api|secret|private|signing|encryption|master)[_-]?key|token|secret)`;
 const ASSIGNED_NAME = String.raw`(${SECRET_NAME}|\bcode)`;
 
-/** Shapes that give a secret away inside free text. */
+/** Secrets in free text, recognized by their form. */
 const SECRET_PATTERNS: readonly [RegExp, string][] = [
   [/\b(Bearer|Basic|DPoP)\s+[A-Za-z0-9._~+/=-]{6,}/gi, `$1 ${MASK}`],
-  // A JWT: three base64url parts, the first of which starts as `{"` does.
+  // A JWT: three base64url parts. The first starts with the encoding of `{"`.
   [/(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?/g, MASK],
-  // A sealed envelope is not a secret, but it has no business in a log either.
+  // A sealed envelope. It is encrypted, but does not belong in a log either.
   [/\bv1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]+/g, MASK],
-  // Everything before the last @ of a URL's authority: a token may stand there without a password.
+  // The userinfo of a URL: everything before the last @ of the authority, which may be a token without a password.
   [/\b([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#"<>\\]*@/gi, `$1${MASK}@`],
-  // A header as text, to the end of its line.
+  // A header line.
   [/\b((?:proxy-)?authorization|(?:set-)?cookie)\s*:\s*[^\r\n"]+/gi, `$1: ${MASK}`],
   // name: value in text.
   [new RegExp(`(${SECRET_NAME}):[ \\t]+(?:"[^"]*"|'[^']*'|[^\\s"',;}]+)`, 'gi'), `$1: ${MASK}`],
   // name=value in text, queries and form bodies.
   [new RegExp(`${ASSIGNED_NAME}=(?:"[^"]*"|'[^']*'|[^&\\s"',;}]+)`, 'gi'), `$1=${MASK}`],
-  // "name":"value", to the end of the string, whatever stands in it.
+  // "name":"value" in JSON, to the end of the string.
   [new RegExp(String.raw`${ASSIGNED_NAME}("\s*:\s*")(?:[^"\\]|\\.)*`, 'gis'), `$1$2${MASK}`],
   // The same inside a JSON string.
   [new RegExp(String.raw`${ASSIGNED_NAME}(\\+"\s*:\s*\\+")(?:[^"\\]|\\+(?!["\\]))*`, 'gis'), `$1$2${MASK}`],
 ];
 
 const MAX_DEPTH = 8;
-/** A log line longer than this helps nobody, and matching shapes in it would cost everybody time. */
+/** Longer texts are truncated: the patterns are too slow for unbounded input from an upstream. */
 const MAX_TEXT_LENGTH = 32_768;
-/** The same for a whole value: an upstream's error may hold any number of texts just below that length. */
+/** Limits all texts of one value together: an upstream error may hold any number of texts just below the limit. */
 const MAX_VALUE_LENGTH = 131_072;
 const MAX_NODES = 5_000;
-/** Where a text was cut, half a secret may no longer look like one. */
+/** Dropped from the end of a truncated text: a secret cut in half no longer matches its pattern. */
 const TRUNCATION_MARGIN = 1_024;
 
 export interface Redactor {
   text(value: string): string;
-  /** A deep copy with secrets masked: by field name, by shape, by exact value. Never throws. */
+  /** Returns a deep copy with secrets masked by field name, by pattern and by exact value. Never throws. */
   value(value: unknown): unknown;
 }
 
 /**
- * Masks secrets on their way to a log or an error body. `live` are values known to be secret right now (the request's
- * own token, configured keys): they are scrubbed wherever they stand, whatever their shape.
+ * Masks secrets before they reach a log or an error body. `liveSecrets` are known secret values, such as the token of
+ * the request or configured keys. They are masked wherever they appear, in any encoding that `encodedForms` produces.
  */
 export function createRedactor(liveSecrets: readonly string[] = []): Redactor {
-  // Short values would mask half of a log and hide nothing.
+  // Very short values would match ordinary text everywhere.
   const secretForms = [
     ...new Set(liveSecrets.filter((secret) => secret.length >= 6).flatMap(encodedForms)),
   ].sort((a, b) => b.length - a.length);
@@ -73,11 +73,11 @@ export function createRedactor(liveSecrets: readonly string[] = []): Redactor {
       state.characters += value.length;
       return text(value);
     }
-    // JSON knows no such number, and a log line must not throw.
+    // JSON.stringify throws on a bigint.
     if (typeof value === 'bigint') return String(value);
     if (typeof value !== 'object' || value === null) return value;
     if (depth > MAX_DEPTH) return '[too deep]';
-    // Also what would be shown twice: a graph whose nodes share nodes is exponential when written out.
+    // Repeated objects are cut as well as cycles: written out, a graph with shared nodes can grow exponentially.
     if (state.objects.has(value)) return '[repeated]';
     state.objects.add(value);
     try {
@@ -89,7 +89,7 @@ export function createRedactor(liveSecrets: readonly string[] = []): Redactor {
   }
 
   function redactObject(value: object, redactChild: (item: unknown) => unknown): unknown {
-    // Bytes are keys or bodies; neither belongs in a log.
+    // Binary data is key material or a body. Neither belongs in a log.
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? '[invalid date]' : value.toISOString();
     if (value instanceof URL) return text(value.href);
@@ -98,7 +98,7 @@ export function createRedactor(liveSecrets: readonly string[] = []): Redactor {
     if (value instanceof Map || value instanceof Headers) return redactFields([...value], redactChild);
     const redactedFields = redactFields(Object.entries(value), redactChild);
     if (!isNativeError(value) && !(value instanceof Error)) return redactedFields;
-    // What an error keeps out of its enumerable fields is what a reader of the log wants most.
+    // The name, message, cause and errors of an Error are not enumerable.
     const { name, message, cause, errors } = value as Record<
       'name' | 'message' | 'cause' | 'errors',
       unknown
@@ -127,7 +127,7 @@ export function createRedactor(liveSecrets: readonly string[] = []): Redactor {
   return { text, value: (value) => redactNode(value, 0, { objects: new Set(), nodes: 0, characters: 0 }) };
 }
 
-/** What one walk has met so far. */
+/** Progress of one traversal. */
 interface WalkState {
   readonly objects: Set<object>;
   nodes: number;
@@ -145,9 +145,9 @@ function maskPatterns(text: string): string {
   return out;
 }
 
-/** How a secret looks in plain text, in a JSON string, in a URL and in a form. */
+/** The secret as plain text, as a JSON string, URL-encoded and form-encoded. */
 function encodedForms(secret: string): string[] {
-  // Over bytes, because half a surrogate pair would make the encoder throw.
+  // Converted through bytes: `encodeURIComponent` throws on an unpaired surrogate.
   const url = encodeURIComponent(Buffer.from(secret).toString());
   const form = new URLSearchParams([['', secret]]).toString().slice(1);
   return [secret, JSON.stringify(secret).slice(1, -1), url, form];

@@ -9,24 +9,24 @@ import {
 import type { Random } from './random.ts';
 
 /**
- * What a sealed value belongs to. Every part goes into the authenticated data, so a ciphertext copied to another
- * tenant, principal, server, kind or field does not open there.
+ * The owner and place of a sealed value. All fields are authenticated (AAD of AES-GCM), so a ciphertext that is copied
+ * to another tenant, principal, server, kind or field fails to decrypt there.
  */
 export interface SealContext {
   tenant: string;
-  /** A principal such as `user:<id>`, or `-` when the value belongs to nobody. */
+  /** A principal such as `user:<id>`, or `-` for a value without an owner. */
   principal: string;
-  /** The server's id, or `-`. */
+  /** The server ID, or `-`. */
   server: string;
   kind: string;
   field: string;
-  /** Further binding, in order (a record's id, URL, generation ...). */
+  /** Further authenticated values, in order, such as the record ID, URL or generation. */
   binding?: readonly string[];
 }
 
 export type UnsealFailure = 'malformed' | 'unknown_key' | 'tampered';
 
-/** A sealed value that does not open is an alarm, never a missing value. */
+/** Decryption failed. Callers must report it and must not treat the value as missing. */
 export class SealError extends Error {
   override readonly name = 'SealError';
   readonly reason: UnsealFailure;
@@ -37,16 +37,16 @@ export class SealError extends Error {
 }
 
 export interface Keyring {
-  /** Id of the key that writes. */
+  /** ID of the key that encrypts. */
   readonly writingKeyId: string;
   seal(plaintext: string, context: SealContext): string;
   open(envelope: string, context: SealContext): string;
-  /** The same value under the writing key; the envelope itself when it already is. */
+  /** Re-encrypts the value under the writing key. Returns the envelope unchanged if it already uses that key. */
   rewrap(envelope: string, context: SealContext): string;
-  /** Proves later that this text, for this context, came from a holder of the key. It hides nothing. */
+  /** A message authentication code of the text in this context. It provides integrity, not confidentiality. */
   mac(text: string, context: SealContext): string;
   verifyMac(text: string, mac: string, context: SealContext): boolean;
-  /** Whether the key that an envelope or a MAC names is one of ours: else nothing can be said about it. */
+  /** Whether the keyring has the key that an envelope or a MAC names. Without it, neither can be verified. */
   hasKeyFor(value: string): boolean;
 }
 
@@ -54,12 +54,18 @@ const FORMAT_VERSION = 'v1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** First 8 hex of the key's SHA-256: names a key without revealing it. */
+/** The first 8 hex digits of the key's SHA-256: identifies a key without revealing it. */
 export function keyId(key: Uint8Array): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 8);
 }
 
-/** AES-256-GCM under an HKDF subkey per (key, tenant, kind). The first key writes, all read. */
+/**
+ * Authenticated encryption of stored secrets. Invariants:
+ * - AES-256-GCM (NIST SP 800-38D) under an HKDF-SHA256 subkey (RFC 5869) per key, tenant and kind.
+ * - The whole `SealContext` is additional authenticated data, encoded without ambiguity.
+ * - MACs use separate HKDF subkeys: no key both encrypts and authenticates.
+ * - The first key encrypts; all keys decrypt, so keys can be rotated without downtime.
+ */
 export function createKeyring(keys: readonly Uint8Array[], random: Random): Keyring {
   const [primaryKey] = keys;
   if (primaryKey === undefined) throw new RangeError('A keyring needs at least one key');
@@ -113,7 +119,7 @@ export function createKeyring(keys: readonly Uint8Array[], random: Random): Keyr
     const key = byId.get(kid);
     if (version !== FORMAT_VERSION || !key || rest.length > 0) return false;
     const expected = Buffer.from(computeMac(key, text, context).toString('base64url'));
-    // The text is compared, not what a lenient decoder makes of it.
+    // Compares the encoded text, because Buffer's decoder accepts several encodings of the same bytes.
     const actual = Buffer.from(digest);
     return actual.length === expected.length && timingSafeEqual(actual, expected);
   }
@@ -133,7 +139,7 @@ export function createKeyring(keys: readonly Uint8Array[], random: Random): Keyr
   };
 }
 
-/** Only the one canonical spelling: the decoder skips strange characters and unused bits, so many texts would open. */
+/** Rejects non-canonical base64url: Buffer's decoder ignores invalid characters and unused bits. */
 function fromBase64url(text: string): Buffer {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.toString('base64url') !== text) throw new SealError('malformed');
@@ -144,7 +150,7 @@ function deriveKey(key: Uint8Array, { tenant, kind }: SealContext): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', key, 'behalf', lengthPrefixed([tenant, kind]), 32));
 }
 
-/** Under a subkey of its own: no MAC is ever made with a key that encrypts. */
+/** Uses a separate subkey, so that no key both encrypts and authenticates. */
 function computeMac(key: Uint8Array, text: string, context: SealContext): Buffer {
   const info = lengthPrefixed(['mac', context.tenant, context.kind]);
   const macKey = new Uint8Array(hkdfSync('sha256', key, 'behalf', info, 32));
@@ -158,7 +164,7 @@ function additionalData({ tenant, principal, server, kind, field, binding = [] }
   return lengthPrefixed([FORMAT_VERSION, tenant, principal, server, kind, field, ...binding]);
 }
 
-/** Length before content, so no two tuples share an encoding. */
+/** Prefixes each part with its length, so that two different tuples never have the same encoding. */
 function lengthPrefixed(parts: readonly string[]): Buffer {
   return Buffer.concat(
     parts.flatMap((part) => {

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { inspect } from 'node:util';
 
-/** A secret that travels through memory: no log, no JSON and no inspection shows it. Only who asks for it gets it. */
+/** Wraps a secret so that string conversion, JSON and `util.inspect` do not show it. `reveal` returns it. */
 export class HiddenText {
   readonly #text: string;
   constructor(text: string) {
@@ -25,7 +25,7 @@ export class HiddenText {
   }
 }
 
-/** Compares secrets without telling by time where they differ, nor how long they are. */
+/** Compares secrets in constant time. Hashing both first also hides their lengths. */
 export function areSecretsEqual(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

@@ -3,18 +3,18 @@ import { abortReason } from './clock.ts';
 export type FlightKey = readonly (string | number | boolean | null)[];
 
 export interface FlightOptions {
-  /** This caller's patience: aborting it releases this caller alone. */
+  /** Releases this caller when it aborts. Other callers of the same flight keep waiting. */
   signal?: AbortSignal | undefined;
-  /** Work that must finish once begun (an exchange, a refresh): no waiter's leaving aborts it. */
+  /** Completes the work even if all callers abort. For work that must finish once started, such as a token refresh. */
   detached?: boolean;
 }
 
 export interface SingleFlight<T> {
-  /** Joins the flight of this key, or starts `work`. */
+  /** Joins the running work of this key, or starts `work`. */
   run(key: FlightKey, work: (signal: AbortSignal) => Promise<T>, options?: FlightOptions): Promise<T>;
-  /** How many flights are in the air: what a shutdown waits for. */
+  /** The number of running flights. */
   readonly size: number;
-  /** Resolves when every flight in the air has landed, whatever its outcome. */
+  /** Resolves when no work is running, whatever its outcome. For shutdown. */
   idle(): Promise<void>;
 }
 
@@ -26,8 +26,8 @@ interface Flight<T> {
 }
 
 /**
- * One piece of work per key at a time; everyone who asks meanwhile shares its outcome. The key is a tuple encoded as
- * JSON, so ("a:b","c") and ("a","b:c") never meet. A failure is shared by those who waited and kept for nobody.
+ * Runs the work of a key once at a time. Concurrent callers share its outcome, including a failure; nothing is cached
+ * afterwards. The key is a tuple encoded as JSON, so ("a:b","c") and ("a","b:c") are different keys.
  */
 export function createSingleFlight<T>(): SingleFlight<T> {
   const flights = new Map<string, Flight<T>>();
@@ -45,7 +45,7 @@ export function createSingleFlight<T>(): SingleFlight<T> {
     inFlight.add(completion);
     const onSettled = () => {
       inFlight.delete(completion);
-      // An abandoned flight was replaced long ago: it must not evict its successor.
+      // An aborted flight may already be replaced. Keep the new one.
       if (flights.get(id) === flight) flights.delete(id);
     };
     return flight;
@@ -61,13 +61,13 @@ export function createSingleFlight<T>(): SingleFlight<T> {
   return {
     run(key, work, { signal, detached = false } = {}) {
       if (signal?.aborted) return Promise.reject(abortReason(signal));
-      // JSON writes NaN and the infinities as null: they would meet each other.
+      // JSON encodes NaN and the infinities as null, so their keys would collide.
       if (key.some((part) => typeof part === 'number' && !Number.isFinite(part))) {
         return Promise.reject(new RangeError('A single-flight key must contain finite numbers only'));
       }
       const id = JSON.stringify(key);
       const flight = flights.get(id) ?? start(id, work, detached);
-      // Who needs the work finished may have joined somebody who does not.
+      // A detached caller may join a flight that a non-detached caller started.
       if (detached) flight.detached = true;
       flight.waiters += 1;
       return new Promise<T>((resolve, reject) => {
@@ -84,7 +84,7 @@ export function createSingleFlight<T>(): SingleFlight<T> {
           },
           (error: unknown) => {
             removeAbortListener();
-            // Rejecting with the very error the work threw is the point.
+            // All callers receive the same error object that the work threw.
             // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
             reject(error);
           },

@@ -11,7 +11,7 @@ import { withAudit } from '../audit/withAudit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { type ChangeFeed, type RoleRecord, type RoleStore, type UserStore, roleId } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { type WithLeaseParts, roleLeaseKey, withLease } from '../replication/withLease.ts';
+import { type LeaseParts, roleLeaseKey, withMaintenanceLease } from '../replication/withLease.ts';
 import type { Acl } from './acl.ts';
 import { type ConfiguredPermissions, type Role, type Roles, requireAdmin } from './roles.ts';
 
@@ -42,7 +42,7 @@ export interface RoleAdmin {
   remove(caller: UserPrincipal, name: string): Promise<void>;
 }
 
-export interface RoleAdminParts extends WithLeaseParts {
+export interface RoleAdminParts extends LeaseParts {
   readonly roles: Roles;
   readonly store: RoleStore;
   readonly users: Pick<UserStore, 'countWithRole'>;
@@ -147,7 +147,7 @@ export function createRoleAdmin(parts: RoleAdminParts): RoleAdmin {
     create: (caller, role) =>
       withAudit(audit, createEvent(caller, 'role.create', role.name), async () => {
         requireAdmin(caller);
-        await withLease(parts, roleLeaseKey(caller.tenant), () => insertRole(caller, role));
+        await withMaintenanceLease(parts, roleLeaseKey(caller.tenant), () => insertRole(caller, role));
         await publishChange(caller.tenant, role.name);
         return { result: await readRole(caller.tenant, role.name), changed: listGranted(role.permissions) };
       }),
@@ -164,7 +164,7 @@ export function createRoleAdmin(parts: RoleAdminParts): RoleAdmin {
         if (isBuiltInRole(name)) {
           throw new GatewayError('ROLE_MANAGED', { detail: 'Built-in roles cannot be deleted.' });
         }
-        await withLease(parts, roleLeaseKey(caller.tenant), () => removeRole(caller, name));
+        await withMaintenanceLease(parts, roleLeaseKey(caller.tenant), () => removeRole(caller, name));
         await publishChange(caller.tenant, name);
         return { result: undefined, changed: ['name'] };
       }),

@@ -14,11 +14,11 @@ import { type AuditedResult, withAudit } from '../audit/withAudit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { type AclKey, type AclRecord, type UserStore, aclId } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { type WithLeaseParts, withLease } from '../replication/withLease.ts';
+import { type LeaseParts, withMaintenanceLease } from '../replication/withLease.ts';
 import type { Acl } from './acl.ts';
 import type { Roles } from './roles.ts';
 
-interface ShareResourceParts extends WithLeaseParts {
+interface ShareResourceParts extends LeaseParts {
   readonly acl: Pick<Acl, 'refresh' | 'listRows' | 'write'>;
   readonly roles: Pick<Roles, 'refresh' | 'requirePermission' | 'exists'>;
   readonly users: Pick<UserStore, 'findById'>;
@@ -93,7 +93,7 @@ export function shareResource(
     // Before, so that only those wait in line who may share; and again when it is their turn: of two owners who take it
     // from each other one comes too late.
     const initial = await authorize();
-    return withLease(parts, ['acl', tenant, initial.resourceId], (assertLeaseHeld) =>
+    return withMaintenanceLease(parts, ['acl', tenant, initial.resourceId], (assertLeaseHeld) =>
       share(initial, assertLeaseHeld),
     );
   });

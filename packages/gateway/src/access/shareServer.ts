@@ -9,14 +9,14 @@ import { type Audit, actorOf } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserStore } from '../ports/index.ts';
 import { type Principal, type UserPrincipal, isAdmin } from '../principal/principal.ts';
-import type { WithLeaseParts } from '../replication/withLease.ts';
+import type { LeaseParts } from '../replication/withLease.ts';
 import type { ServerSnapshot } from '../servers/definition.ts';
 import type { Registry } from '../servers/registry.ts';
 import { type Acl, getGrantableBits, hasOperatorSource } from './acl.ts';
 import type { Roles } from './roles.ts';
 import { type Shareable, shareResource, viewSharing } from './shareResource.ts';
 
-export interface ShareParts extends ManageParts, WithLeaseParts {
+export interface ShareParts extends ManageParts, LeaseParts {
   readonly users: Pick<UserStore, 'findById'>;
   readonly audit: Audit;
 }

@@ -5,7 +5,7 @@ import { LOCAL_ISSUER } from '../identity/accounts.ts';
 import type { SignInSessions } from '../identity/signInSessions.ts';
 import type { ChangeFeed, SessionRecord, UserChange, UserRecord, UserStore } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { withLease, roleLeaseKey, type WithLeaseParts } from '../replication/withLease.ts';
+import { withMaintenanceLease, roleLeaseKey, type LeaseParts } from '../replication/withLease.ts';
 import { withAudit } from '../audit/withAudit.ts';
 import { type Roles, requireAdmin } from './roles.ts';
 
@@ -20,7 +20,7 @@ export interface UserAdmin {
   endSessions(caller: UserPrincipal, id: string): Promise<number>;
 }
 
-export interface UserAdminParts extends WithLeaseParts {
+export interface UserAdminParts extends LeaseParts {
   readonly users: UserStore;
   readonly sessions: Pick<SignInSessions, 'list' | 'endByHash' | 'endAll'>;
   readonly roles: Roles;
@@ -108,7 +108,7 @@ export function createUserAdmin(parts: UserAdminParts): UserAdmin {
     change: (caller, id, request) =>
       withAudit(audit, createEvent(caller, 'user.change', id), async () => {
         requireAdmin(caller);
-        return withLease(parts, roleLeaseKey(caller.tenant), async (assertLeaseHeld) => {
+        return withMaintenanceLease(parts, roleLeaseKey(caller.tenant), async (assertLeaseHeld) => {
           const user = await findUser(caller, id);
           const change = await toUserChange(user, request);
           const changed = listChangedNames(change);

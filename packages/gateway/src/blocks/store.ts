@@ -15,7 +15,7 @@ import {
   toBlockSealContext,
   toSetSealContext,
 } from '../ports/index.ts';
-import type { WithLeaseParts } from '../replication/withLease.ts';
+import type { LeaseParts } from '../replication/withLease.ts';
 import type { Log } from '../upstream/upstream.ts';
 import { MAX_SETS, MAX_SET_LENGTH } from './runs.ts';
 
@@ -61,7 +61,7 @@ export interface ReadSavedParts {
 }
 
 /** What saving and sharing needs. */
-export interface WriteSavedParts extends WithLeaseParts {
+export interface WriteSavedParts extends LeaseParts {
   readonly acl: Acl;
   readonly roles: Pick<Roles, 'requirePermission' | 'refresh' | 'exists'>;
   readonly users: Pick<UserStore, 'findById'>;

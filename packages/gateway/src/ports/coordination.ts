@@ -50,7 +50,7 @@ const MAX_CACHE_AGE_MS = 30_000;
  * Whether what was read at `readAt` may still be used. Unless a notice has ended it, it was true when the feed was last
  * sure to have heard everything: that is as good as having read it then.
  */
-export function isCurrent(changes: ChangeFeed, now: number, readAt: number): boolean {
+export function isCurrent(changes: Pick<ChangeFeed, 'syncedUntil'>, now: number, readAt: number): boolean {
   return now - Math.max(readAt, changes.syncedUntil()) < MAX_STALENESS_MS && now - readAt < MAX_CACHE_AGE_MS;
 }
 

@@ -1,16 +1,22 @@
-import type { Clock } from '@behalf/kernel';
+import { type Clock, coalesce } from '@behalf/kernel';
 import { isCurrent, type ChangeFeed, type ChangeTopic } from '../ports/index.ts';
 import type { Log } from '../upstream/upstream.ts';
 
-/** Something small that every call asks about: kept in memory, and read again whenever somebody changes it. */
+/**
+ * A small value from the store that every call needs, such as the roles of all tenants. It is kept in memory and read
+ * again after each change notice of its topic.
+ */
 export interface ReplicatedValue<T> {
-  /** Without I/O, at most two seconds old while the store answers. Half a minute without an answer: `nothing`. */
+  /**
+   * The value, without I/O. At most `MAX_STALENESS_MS` old while the store answers. After `MAX_STALE_MS` without an
+   * answer it is the fallback.
+   */
   current(): T;
-  /** Whether it is at most two seconds old: what is decided for good may not rest on less. */
+  /** Whether the value is at most `MAX_STALENESS_MS` old. Irreversible decisions, such as a token exchange, require this. */
   isFresh(): boolean;
-  /** Reads now; rejects when the store does not answer. For who has just changed it. */
+  /** Reads the store now, for a caller that just changed it. Rejects if the store does not answer. */
   refresh(): Promise<void>;
-  /** Resolves when the first answer, or the first failure, has come. */
+  /** Resolves when the first read succeeds or fails. */
   readonly ready: Promise<void>;
   stop(): void;
 }
@@ -18,40 +24,40 @@ export interface ReplicatedValue<T> {
 interface ReplicatedValueParts<T> {
   readonly topic: ChangeTopic;
   readonly read: () => Promise<T>;
-  /** What holds when nobody can say what holds: it must allow nothing. */
+  /** Used while the store is unreachable. Must deny every request. */
   readonly fallback: T;
   readonly changes: ChangeFeed;
   readonly clock: Clock;
   readonly log: Log;
-  /** Runs after each change of what is current. */
+  /** Called after each read and when the fallback takes effect. */
   readonly onChange?: (value: T) => void;
 }
 
 const CHECK_INTERVAL_MS = 1_000;
-/** For how long calls run on while the store does not answer. */
+/** How long the last known value remains usable while the store does not answer. */
 const MAX_STALE_MS = 30_000;
 
 export function createReplicatedValue<T>(parts: ReplicatedValueParts<T>): ReplicatedValue<T> {
   const { topic, read, fallback, changes, clock, log, onChange } = parts;
   let value = fallback;
   let isLoaded = false;
-  /** When what is current was last known to be so. */
+  /** When the read that returned the value started. */
   let readAt = -Infinity;
+  /** Counts change notices. A read that started in an earlier epoch may have missed the change. */
   let changeEpoch = 0;
   let readEpoch = -1;
   let isStopped = false;
-  let currentRead: Promise<void> | null = null;
-  /** The one after it, for everybody who asked meanwhile. */
-  let queuedRead: Promise<void> | null = null;
 
-  const getValidAt = () => (readEpoch === changeEpoch ? Math.max(readAt, changes.syncedUntil()) : readAt);
+  const getVerifiedAt = () => (readEpoch === changeEpoch ? Math.max(readAt, changes.syncedUntil()) : readAt);
 
   function setValue(next: T): void {
     value = next;
     onChange?.(next);
   }
 
-  async function readOnce(): Promise<void> {
+  /** A caller that changed the store during a read waits for the next read: the current one may have missed the change. */
+  const refresh = coalesce(async () => {
+    if (isStopped) return;
     const startedAt = clock.now();
     const epochBefore = changeEpoch;
     const next = await read();
@@ -60,43 +66,30 @@ export function createReplicatedValue<T>(parts: ReplicatedValueParts<T>): Replic
     readEpoch = epochBefore;
     isLoaded = true;
     setValue(next);
-  }
+  });
 
-  function startRead(): Promise<void> {
-    currentRead = readOnce().finally(() => {
-      currentRead = null;
-    });
-    return currentRead;
-  }
-
-  /** A read that begins now, or after the one under way: that one may have begun before what is asked about. */
-  function refresh(): Promise<void> {
-    if (!currentRead) return startRead();
-    queuedRead ??= currentRead
-      .catch(() => undefined)
-      .then(() => {
-        queuedRead = null;
-        return isStopped ? undefined : startRead();
-      });
-    return queuedRead;
+  /** A failed read is not fatal: the last known value stays in use, and the next check reads again. */
+  function refreshInBackground(): void {
+    refresh().catch(() => undefined);
   }
 
   function check(): void {
     if (isStopped) return;
-    if (isLoaded && clock.now() - getValidAt() >= MAX_STALE_MS) {
-      log('store_unreachable', { topic, staleMs: clock.now() - getValidAt() });
+    const staleMs = clock.now() - getVerifiedAt();
+    if (isLoaded && staleMs >= MAX_STALE_MS) {
+      log('store_unreachable', { topic, staleMs });
       isLoaded = false;
       setValue(fallback);
     }
     if (!isLoaded || readEpoch !== changeEpoch || !isCurrent(changes, clock.now(), readAt))
-      ignoreErrors(refresh());
+      refreshInBackground();
     cancelTimer = clock.timer(CHECK_INTERVAL_MS, check);
   }
 
   const unsubscribe = changes.subscribe((change) => {
     if (change.topic !== topic || isStopped) return;
     changeEpoch += 1;
-    ignoreErrors(refresh());
+    refreshInBackground();
   });
   const ready = refresh().catch(() => undefined);
   let cancelTimer = clock.timer(CHECK_INTERVAL_MS, check);
@@ -111,9 +104,4 @@ export function createReplicatedValue<T>(parts: ReplicatedValueParts<T>): Replic
       unsubscribe();
     },
   };
-}
-
-/** A store that does not answer is asked again at the next check; until then what is known holds. */
-function ignoreErrors(operation: Promise<void>): void {
-  operation.catch(() => undefined);
 }

@@ -11,7 +11,7 @@ import { type Audit, type AuditEvent, actorOf } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Cache } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { withLease } from '../replication/withLease.ts';
+import { withMaintenanceLease } from '../replication/withLease.ts';
 import type { ServerSnapshot } from '../servers/definition.ts';
 import { stableStringify } from '../servers/fields.ts';
 import type { EntryPoint } from '../toolcall/inbound.ts';
@@ -337,7 +337,7 @@ function createApprovalLists({ cache, leases, keyring, clock }: ApprovalListPart
   return {
     read,
     change: (user, edit) =>
-      withLease({ leases, clock }, ['approvals', user.tenant, user.userId], async () => {
+      withMaintenanceLease({ leases, clock }, ['approvals', user.tenant, user.userId], async () => {
         const calls = await read(user);
         const edited = edit(calls);
         if (edited !== calls) await write(user, edited);

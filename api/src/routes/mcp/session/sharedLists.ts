@@ -1,4 +1,4 @@
-import { type WithLeaseParts, withLease } from '@behalf/gateway';
+import { type LeaseParts, withMaintenanceLease } from '@behalf/gateway';
 import type { Cache, ChangeFeed } from '@behalf/gateway/ports';
 import type { Clock } from '@behalf/kernel';
 import { RpcFault, rpcCode } from '../rpc.ts';
@@ -22,7 +22,7 @@ interface QueuedUpdate {
 /** More than this many wait for one list in no client that means well. */
 const MAX_QUEUED = 1_000;
 
-export function createSharedLists(parts: WithLeaseParts & { readonly cache: Cache }): SharedLists {
+export function createSharedLists(parts: LeaseParts & { readonly cache: Cache }): SharedLists {
   const { cache } = parts;
   const queues = new Map<string, QueuedUpdate[]>();
 
@@ -36,7 +36,7 @@ export function createSharedLists(parts: WithLeaseParts & { readonly cache: Cach
     while (queue.length > 0) {
       const batch = queue.splice(0);
       try {
-        await withLease(parts, ['mcp-list', slot], async (assertLeaseHeld) => {
+        await withMaintenanceLease(parts, ['mcp-list', slot], async (assertLeaseHeld) => {
           const original = await read(slot);
           let list = original;
           const resolvers: (() => void)[] = [];

@@ -4,7 +4,7 @@ import { withAudit } from '../../audit/withAudit.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { StoredServerName } from '../../ports/index.ts';
 import type { UserPrincipal } from '../../principal/principal.ts';
-import { withLease } from '../../replication/withLease.ts';
+import { withMaintenanceLease } from '../../replication/withLease.ts';
 import type { Fields } from '../fields.ts';
 import type { StoredDefinition } from '../stored.ts';
 import { createFromDraft, matchDraft } from './drafts.ts';
@@ -36,7 +36,7 @@ export function createServer(
         ? undefined
         : await matchDraft(parts.draftParts, principal, draft, toUserServer(settings, owner));
     const { created, isGrantReused } = await createFromDraft(parts.draftParts, draftMatch, (consumeDraftId) =>
-      withLease(parts, ['servers', owner.tenant, owner.author], async (assertLeaseHeld) => {
+      withMaintenanceLease(parts, ['servers', owner.tenant, owner.author], async (assertLeaseHeld) => {
         // All that took its time: what was allowed before may be so no longer.
         requireOboPermission(parts, await reauthorizeWriter(parts, principal), {}, definition);
         const names = await parts.stored.listNames(owner.tenant);

@@ -7,7 +7,7 @@ import type { ServerGrants } from '../../credentials/signin/serverGrants.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { UserStore } from '../../ports/index.ts';
 import type { UserPrincipal } from '../../principal/principal.ts';
-import type { WithLeaseParts } from '../../replication/withLease.ts';
+import type { LeaseParts } from '../../replication/withLease.ts';
 import type { UserServer } from '../definition.ts';
 import type { Registry } from '../registry.ts';
 import type { StoredServers } from '../stored.ts';
@@ -27,7 +27,7 @@ export interface ServerProbe {
 }
 
 /** What defining servers needs. */
-export interface ConfigureParts extends WithLeaseParts {
+export interface ConfigureParts extends LeaseParts {
   readonly acl: Pick<Acl, 'canUse' | 'getManageBits' | 'grantOwner' | 'removeServer' | 'refresh'>;
   readonly roles: Pick<Roles, 'permits' | 'requirePermission' | 'refresh'>;
   readonly users: Pick<UserStore, 'findById'>;
