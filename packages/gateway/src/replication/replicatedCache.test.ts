@@ -39,7 +39,7 @@ function createRig(options: Partial<ReplicatedCacheOptions<Row>> = {}) {
     publish: (id: string, topic: ChangeTopic = 'servers') =>
       listeners.forEach((listener) => listener({ topic, id })),
     hold: () => (isHeld = true),
-    release() {
+    release: () => {
       isHeld = false;
       for (const resolve of waiting.splice(0)) resolve();
     },

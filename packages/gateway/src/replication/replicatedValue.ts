@@ -47,6 +47,8 @@ export function createReplicatedValue<T>(parts: ReplicatedValueParts<T>): Replic
   let changeEpoch = 0;
   let readEpoch = -1;
   let isStopped = false;
+  // A function, because TypeScript does not see that the variable changes during an await.
+  const hasStopped = () => isStopped;
 
   const getVerifiedAt = () => (readEpoch === changeEpoch ? Math.max(readAt, changes.syncedUntil()) : readAt);
 
@@ -61,7 +63,7 @@ export function createReplicatedValue<T>(parts: ReplicatedValueParts<T>): Replic
     const startedAt = clock.now();
     const epochBefore = changeEpoch;
     const next = await read();
-    if (isStopped) return;
+    if (hasStopped()) return;
     readAt = startedAt;
     readEpoch = epochBefore;
     isLoaded = true;

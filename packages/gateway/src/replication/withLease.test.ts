@@ -58,10 +58,12 @@ describe('withLease', () => {
   test('a caller that waits takes the result of the holder instead of running', async () => {
     const { clock, leases, run } = createRig();
     await leases.acquire('k', 'maintenance', 60_000);
-    let result: string | undefined;
-    const waiting = run(() => Promise.reject(new Error('must not run')), { findResult: async () => result });
+    const shared: { result?: string } = {};
+    const waiting = run(() => Promise.reject(new Error('must not run')), {
+      findResult: async () => shared.result,
+    });
     await clock.advance(100);
-    result = 'from the holder';
+    shared.result = 'from the holder';
     await clock.advance(50);
     expect(await waiting).toBe('from the holder');
   });

@@ -87,18 +87,19 @@ function startHeartbeat(
   const holdUntil = clock.now() + maxHoldMs;
   let expiresAt = clock.now() + ttlMs;
   let isStopped = false;
+  // A function, because TypeScript does not see that the variable changes during an await.
+  const hasStopped = () => isStopped;
 
   async function beat(): Promise<void> {
     if (isStopped || clock.now() >= holdUntil) return;
     try {
       const extendedAt = clock.now();
-      if (await lease.extend(ttlMs)) expiresAt = extendedAt + ttlMs;
-      else expiresAt = -Infinity;
-      if (!isStopped) await onBeat?.();
+      expiresAt = (await lease.extend(ttlMs)) ? extendedAt + ttlMs : -Infinity;
+      await onBeat?.();
     } catch {
       // The store did not answer. The lease holds until it expires; the next heartbeat tries again.
     }
-    if (isStopped) return;
+    if (hasStopped()) return;
     if (clock.now() >= expiresAt) {
       stop();
       onLost?.();
@@ -133,7 +134,7 @@ export interface WithLeaseOptions<T> extends LeaseRequest {
 /** Passed to work that runs under a lease. */
 export interface LeaseGuard {
   /** Call right before a write. Throws if the work took so long that another replica may hold the lease. */
-  assertHeld(): Promise<void>;
+  readonly assertHeld: () => Promise<void>;
 }
 
 const RETRY_INTERVAL_MS = 50;
@@ -173,14 +174,12 @@ async function runAndRelease<T>(
   findResult: () => Promise<T | undefined>,
   work: (guard: LeaseGuard) => Promise<T>,
 ): Promise<T> {
-  const guard = {
-    async assertHeld() {
-      if (!(await lease.extend())) throw createBusyError();
-    },
+  const assertHeld = async () => {
+    if (!(await lease.extend())) throw createBusyError();
   };
   try {
     // The previous holder may have finished between the last look and the acquisition.
-    return (await findResult()) ?? (await work(guard));
+    return (await findResult()) ?? (await work({ assertHeld }));
   } finally {
     await lease.release();
   }
