@@ -34,8 +34,8 @@ export const connections: readonly Mutant[] = [
   {
     id: 'impatient-caller-ends-the-opening-for-all',
     file: 'packages/gateway/src/connections/slot.ts',
-    find: '          waiters.delete(waiter);\n',
-    replace: '          waiters.delete(waiter);\n          abort.abort(abortReason(signal));\n',
+    find: '            waiters.delete(waiter);\n',
+    replace: '            waiters.delete(waiter);\n            abort.abort(abortReason(signal));\n',
     test: 'packages/gateway/src/connections/oneUser.test.ts',
   },
   {
@@ -47,7 +47,7 @@ export const connections: readonly Mutant[] = [
   },
   {
     id: 'refused-credential-blocks-all-users',
-    file: 'packages/gateway/src/connections/breakerGuard.ts',
+    file: 'packages/gateway/src/connections/breakers.ts',
     find: 'JSON.stringify([key, principal])',
     replace: 'JSON.stringify([key])',
     test: 'packages/gateway/src/connections/breakers.test.ts',
@@ -55,8 +55,8 @@ export const connections: readonly Mutant[] = [
   {
     id: 'connection-handed-over-before-it-is-borrowed',
     file: 'packages/gateway/src/connections/slot.ts',
-    find: '      for (const waiter of waiters) {\n        connection.borrow();\n',
-    replace: '      for (const waiter of waiters) {\n        queueMicrotask(() => connection.borrow());\n',
+    find: '          adopted.connection.borrow();\n',
+    replace: '          queueMicrotask(() => adopted.connection.borrow());\n',
     test: 'packages/gateway/src/connections/connectionsModel.test.ts',
   },
   {

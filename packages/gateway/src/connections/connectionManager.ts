@@ -1,224 +1,38 @@
-import type { ErrorCode } from '@behalf/contracts';
 import type { Cancel, Clock, Random } from '@behalf/kernel';
 import type { AppServer, ServerSnapshot } from '../servers/definition.ts';
-import { type BreakerGuard, createBreakerGuard, createConnectionFailures } from './breakerGuard.ts';
-import { createBreakers } from './breakers.ts';
+import { type BreakerGuard, createBreakerGuard } from './breakers.ts';
 import {
-  type CloseTracker,
+  type ConnectionRegistry,
   type OpenAndRecord,
   type OpenConnection,
-  type OpenConnections,
-  createCloseTracker,
-  createConnectWithRetry,
+  createConnectionRegistry,
   createOpenAndRecord,
-  createOpenConnections,
 } from './connection.ts';
-import { type DescribeConnections, createDescribeConnections } from './describeConnections.ts';
-import type { SharedPool, UserPool } from './lease.ts';
-import { type ActiveRevisions, createActiveRevisions, revisionKey, tenantServerKey } from './revisions.ts';
+import { type SharedPool, type UserPool, revisionKey, tenantServerKey } from './lease.ts';
 import { createRecoveryProbe, createSharedPool } from './sharedPool.ts';
-import { type PendingConnections, createPendingConnections } from './slot.ts';
+import { type ConnectionState, type DescribeConnections, createConnectionStatus } from './status.ts';
 import { createUserPool } from './userPool.ts';
 
-export type { ServerConnections } from './describeConnections.ts';
-export type { ConnectionHolder } from './lease.ts';
-export type { Lease, LeaseOptions, SharedPool, UserPool } from './lease.ts';
-
-export interface ConnectionState {
-  readonly connection: 'connected' | 'connecting' | 'disconnected' | 'error';
-  readonly code?: ErrorCode;
-  /** When the first of the failures was that are not over. */
-  readonly since?: number;
-  readonly retryAt?: number;
-}
-
-interface ConnectionCounts {
-  readonly shared: number;
-  readonly user: number;
-  readonly stateless: number;
-  readonly breakersOpen: number;
-}
-
-/** All connections to MCP servers: who opens one here closes it here. */
-export interface ConnectionManager {
-  readonly shared: SharedPool;
-  readonly user: UserPool;
-  /** All definitions that hold now. Connections of others serve their borrowers and are closed. */
-  update(servers: readonly ServerSnapshot[]): void;
-  /** Gives up a principal's connections to one server; resolves when those that nobody uses are closed. */
-  dropForServer(serverId: string, principal: string): Promise<void>;
-  /** The same for every server: a logout. */
-  dropForPrincipal(principal: string): Promise<void>;
-  /** Hears of both, also where nothing was open: what is presented elsewhere in a user's name is outdated too. */
-  onConnectionsDropped(listener: (principal: string, serverId: string | undefined) => void): () => void;
-  /** How a server stands for a principal. One that keeps no session is `connected` for everybody or for nobody. */
-  state(server: ServerSnapshot, principal: string): ConnectionState;
-  counts(): ConnectionCounts;
-  /** How these servers stand for all who share them and for some of the users. Opens and changes nothing. */
-  readonly describe: DescribeConnections;
-  /** Closes everything, also what is in use or half open. Idempotent. */
-  close(): Promise<void>;
-}
-
-interface ConnectionManagerParts {
-  readonly open: OpenConnection;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly limits?: Partial<ConnectionLimits>;
-}
-
-export function createConnectionManager(parts: ConnectionManagerParts): ConnectionManager {
-  const { open, clock, random } = parts;
-  const limits = { ...defaultConnectionLimits, ...parts.limits };
-  const transport = createBreakers(clock, limits);
-  const credential = createBreakers(clock, limits);
-  const failures = createConnectionFailures(clock, limits);
-  const breakerGuard = createBreakerGuard({ transport, credential, failures });
-  const closeTracker = createCloseTracker(clock, limits.closeTimeoutMs);
-  const pendingConnections = createPendingConnections(clock);
-  const connections = createOpenConnections({ clock, closeTracker });
-  const activeRevisions = createActiveRevisions();
-  const shutdown = new AbortController();
-  const openAndRecord = createOpenAndRecord({
-    connect: createConnectWithRetry({ open, clock, random }),
-    breakerGuard,
-    failures,
-  });
-  const poolParts: PoolParts = {
-    clock,
-    limits,
-    breakerGuard,
-    openAndRecord,
-    pendingConnections,
-    closeTracker,
-    connections,
-    activeRevisions,
-  };
-
-  const shared = createSharedPool({ ...poolParts, onFailure: (server) => recoveryProbe.start(server) });
-  const user = createUserPool(poolParts);
-  const recoveryProbe = createRecoveryProbe({
-    clock,
-    random,
-    isActive: (server) => activeRevisions.isActive(server),
-    getRetryAt: (server) => transport.find(revisionKey(server), undefined)?.retryAt,
-    probe: probeShared,
-  });
-
-  /** A fresh connection, because the one that is there may be what is broken. */
-  async function probeShared(server: AppServer): Promise<void> {
-    await shared.lease(server, { signal: shutdown.signal, forceNew: true }).then(
-      (lease) => lease.release(),
-      () => undefined,
-    );
-  }
-
-  let cancelSweep: Cancel = () => undefined;
-  /** One timer for all, and it needs no traffic: a quiet gateway closes idle connections too. */
-  function scheduleSweep(): void {
-    cancelSweep = clock.timer(limits.sweepIntervalMs, () => {
-      shared.sweep();
-      user.sweep();
-      transport.sweep();
-      credential.sweep();
-      failures.sweep();
-      scheduleSweep();
-    });
-  }
-  scheduleSweep();
-
-  async function closeAll(): Promise<void> {
-    cancelSweep();
-    recoveryProbe.close();
-    shutdown.abort();
-    const pendingClosed = pendingConnections.close(limits.closeTimeoutMs);
-    connections.closeAll();
-    await pendingClosed;
-    await closeTracker.waitForAll();
-  }
-  let closing: Promise<void> | undefined;
-  const dropListeners = new Set<(principal: string, serverId: string | undefined) => void>();
-
-  function state(server: ServerSnapshot, principal: string): ConnectionState {
-    const key = revisionKey(server);
-    const scopedPrincipal = server.scope === 'app' ? undefined : principal;
-    const failure = failures.find(key, scopedPrincipal);
-    const transportBreaker = transport.find(key, scopedPrincipal);
-    const credentialBreaker =
-      scopedPrincipal === undefined ? undefined : credential.find(tenantServerKey(server), scopedPrincipal);
-    const breaker = transportBreaker ?? credentialBreaker;
-    if (breaker) {
-      const { since, retryAt, cause } = breaker;
-      return {
-        connection: 'error',
-        code: transportBreaker ? 'MCP_BREAKER_OPEN' : cause.code,
-        // A breaker may not have counted all that failed before.
-        since: Math.min(since, failure?.since ?? since),
-        retryAt,
-      };
-    }
-    const poolState = server.scope === 'app' ? shared.state(server) : user.state(server, principal);
-    // What failed to open beside it does not matter, unless nobody was there at all.
-    if (poolState && !(poolState === 'connected' && failure?.isUnreachable)) return { connection: poolState };
-    if (!failure) return { connection: 'disconnected' };
-    return { connection: 'error', code: failure.code, since: failure.since };
-  }
-
-  return {
-    shared,
-    user,
-    update(servers) {
-      activeRevisions.replace(servers);
-      shared.retireOutdated();
-      user.retireOutdated();
-      recoveryProbe.retireOutdated();
-    },
-    dropForServer(serverId, principal) {
-      for (const notify of dropListeners) notify(principal, serverId);
-      return user.dropForServer(serverId, principal);
-    },
-    dropForPrincipal(principal) {
-      for (const notify of dropListeners) notify(principal, undefined);
-      return user.dropForPrincipal(principal);
-    },
-    onConnectionsDropped(listener) {
-      dropListeners.add(listener);
-      return () => void dropListeners.delete(listener);
-    },
-    state,
-    describe: createDescribeConnections({
-      ...{ shared, user, transport, credential, failures },
-      // Of a server that everybody shares: no principal has a say in it.
-      state: (server) => state(server, '').connection,
-    }),
-    counts: () => ({
-      shared: shared.size,
-      user: user.size,
-      stateless: user.statelessSize,
-      breakersOpen: transport.openCount + credential.openCount,
-    }),
-    close: () => (closing ??= closeAll()),
-  };
-}
+export type { ConnectionHolder, Lease, LeaseOptions, SharedPool, UserPool } from './lease.ts';
+export type { ConnectionState, ServerConnections } from './status.ts';
 
 export interface ConnectionLimits {
-  /** A user's connection that nobody used for this long is closed. */
+  /** Unused connections of users close after this time. */
   readonly idleTimeoutMs: number;
-  /** How often idle connections and old breakers are looked for. */
+  /** Interval of the check for idle connections and outdated breakers. */
   readonly sweepIntervalMs: number;
-  /** Connections of one principal. */
+  /** Sessions per principal. */
   readonly maxPerPrincipal: number;
-  /** Connections of all users together; counted apart for servers that keep no session. */
+  /** Sessions of all users together. The same limit applies separately to stateless connections. */
   readonly maxTotal: number;
-  /** The longest a close is waited for. */
   readonly closeTimeoutMs: number;
-  /** The longest one user waits for another's opening, which may show that the server keeps no session. */
+  /** How long a user waits for another user's probe, which may find that the server is stateless. */
   readonly probeWaitMs: number;
   /** Consecutive failures that open a breaker. */
   readonly breakerThreshold: number;
   readonly breakerBaseMs: number;
   readonly breakerMaxMs: number;
-  /** Breakers and remembered failures kept at most; the oldest goes first. */
+  /** Maximum number of breakers and of recorded failures. The oldest is evicted first. */
   readonly maxEntries: number;
 }
 
@@ -235,17 +49,156 @@ const defaultConnectionLimits: ConnectionLimits = {
   maxEntries: 10_000,
 };
 
-/** What the pools are made of. They share it: one shutdown, one count, one memory of failures. */
+/** Dependencies that both pools share. */
 export interface PoolParts {
   readonly clock: Clock;
   readonly limits: ConnectionLimits;
   readonly breakerGuard: BreakerGuard;
   readonly openAndRecord: OpenAndRecord;
-  readonly pendingConnections: PendingConnections;
-  readonly closeTracker: CloseTracker;
-  readonly connections: OpenConnections;
+  readonly registry: ConnectionRegistry;
   readonly activeRevisions: ActiveRevisions;
 }
 
-/** How a server stands in a pool; undefined when the pool has nothing of it. */
+/** State of a server in a pool. Undefined if the pool has no connection to it. */
 export type PoolState = 'connected' | 'connecting' | undefined;
+
+/** Owns all connections to MCP servers. */
+export interface ConnectionManager {
+  readonly shared: SharedPool;
+  readonly user: UserPool;
+  /** Replaces the set of active definitions. Connections of other definitions finish their calls and close. */
+  update(servers: readonly ServerSnapshot[]): void;
+  /** Drops a principal's sessions of one server. Resolves when the unused ones are closed. */
+  dropForServer(serverId: string, principal: string): Promise<void>;
+  /** Drops a principal's sessions of all servers, for example on logout. */
+  dropForPrincipal(principal: string): Promise<void>;
+  /**
+   * Notifies of both kinds of drop, even if no connection was open. Listeners discard what they present elsewhere for
+   * this principal. Returns a function that removes the listener.
+   */
+  onConnectionsDropped(listener: (principal: string, serverId: string | undefined) => void): () => void;
+  /** The state of a server for one principal. A stateless server is `connected` for all users or for none. */
+  state(server: ServerSnapshot, principal: string): ConnectionState;
+  counts(): {
+    readonly shared: number;
+    readonly user: number;
+    readonly stateless: number;
+    readonly breakersOpen: number;
+  };
+  /** Summarizes connections and failures of servers. Has no side effects. */
+  readonly describe: DescribeConnections;
+  /** Closes everything, including connections in use and connections that are being opened. Idempotent. */
+  close(): Promise<void>;
+}
+
+export function createConnectionManager(parts: {
+  readonly open: OpenConnection;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits?: Partial<ConnectionLimits>;
+}): ConnectionManager {
+  const { open, clock, random } = parts;
+  const limits = { ...defaultConnectionLimits, ...parts.limits };
+  const breakerGuard = createBreakerGuard(clock, limits);
+  const { transport, credential } = breakerGuard;
+  const registry = createConnectionRegistry(clock, limits.closeTimeoutMs);
+  const activeRevisions = createActiveRevisions();
+  const openAndRecord = createOpenAndRecord({ open, clock, random, breakerGuard });
+  const poolParts: PoolParts = { clock, limits, breakerGuard, openAndRecord, registry, activeRevisions };
+  const shutdown = new AbortController();
+
+  const shared = createSharedPool({ ...poolParts, onFailure: (server) => recoveryProbe.start(server) });
+  const user = createUserPool(poolParts);
+  const recoveryProbe = createRecoveryProbe({
+    clock,
+    random,
+    isActive: (server) => activeRevisions.isActive(server),
+    getRetryAt: (server) => transport.findOpen(revisionKey(server), undefined)?.retryAt,
+    probe: probeShared,
+  });
+
+  /** Opens a new connection, because the current one may be the one that is broken. */
+  async function probeShared(server: AppServer): Promise<void> {
+    await shared.lease(server, { signal: shutdown.signal, forceNew: true }).then(
+      (lease) => lease.release(),
+      () => undefined,
+    );
+  }
+
+  let cancelSweep: Cancel = () => undefined;
+  function scheduleSweep(): void {
+    cancelSweep = clock.timer(limits.sweepIntervalMs, () => {
+      for (const part of [shared, user, breakerGuard]) part.sweep();
+      scheduleSweep();
+    });
+  }
+  scheduleSweep();
+
+  async function closeAll(): Promise<void> {
+    cancelSweep();
+    recoveryProbe.close();
+    shutdown.abort();
+    await registry.close();
+  }
+  let closing: Promise<void> | undefined;
+  const dropListeners = new Set<(principal: string, serverId: string | undefined) => void>();
+
+  return {
+    shared,
+    user,
+    update(servers) {
+      activeRevisions.replace(servers);
+      for (const part of [shared, user, recoveryProbe]) part.retireOutdated();
+    },
+    dropForServer(serverId, principal) {
+      for (const notify of dropListeners) notify(principal, serverId);
+      return user.dropForServer(serverId, principal);
+    },
+    dropForPrincipal(principal) {
+      for (const notify of dropListeners) notify(principal, undefined);
+      return user.dropForPrincipal(principal);
+    },
+    onConnectionsDropped(listener) {
+      dropListeners.add(listener);
+      return () => void dropListeners.delete(listener);
+    },
+    ...createConnectionStatus({ shared, user, breakerGuard }),
+    counts: () => ({
+      shared: shared.size,
+      user: user.size,
+      stateless: user.statelessSize,
+      breakersOpen: transport.openCount + credential.openCount,
+    }),
+    close: () => (closing ??= closeAll()),
+  };
+}
+
+type ActiveRevisions = ReturnType<typeof createActiveRevisions>;
+
+/** The definitions that are currently active. */
+function createActiveRevisions() {
+  let revisions = new Map<string, Set<string>>();
+  // Includes the scope, so that a server that stops being shared loses its shared connection even at the same revision.
+  const toScopedRevision = ({ scope, revision }: ServerSnapshot) => JSON.stringify([scope, revision]);
+  const isActive = (server: ServerSnapshot) =>
+    revisions.get(tenantServerKey(server))?.has(toScopedRevision(server)) === true;
+
+  return {
+    replace(servers: readonly ServerSnapshot[]): void {
+      revisions = new Map();
+      for (const server of servers) {
+        const key = tenantServerKey(server);
+        revisions.set(key, (revisions.get(key) ?? new Set()).add(toScopedRevision(server)));
+      }
+    },
+    isActive,
+    /**
+     * Returns a function that tells later whether a connection opened now may be cached: the definition is still
+     * active, or no revision of the server was ever announced.
+     */
+    trackValidity(server: ServerSnapshot): () => boolean {
+      const wasActive = isActive(server);
+      return () => isActive(server) || (!wasActive && !revisions.has(tenantServerKey(server)));
+    },
+  };
+}

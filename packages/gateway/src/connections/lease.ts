@@ -1,58 +1,83 @@
 import type { Cancellation } from '@behalf/kernel';
-import type { AppServer, UserServer } from '../servers/definition.ts';
+import type { AppServer, ServerSnapshot, UserServer } from '../servers/definition.ts';
 import type { UpstreamTarget } from '../upstream/target.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import type { BreakerGuard, ConnectionRequest, HalfOpenPermit } from './breakerGuard.ts';
+import type { BreakerGuard, HalfOpenPermit } from './breakers.ts';
 import { type Connection, isStateless } from './connection.ts';
 
-/** The right to use a connection. It is not closed before the last lease of it is released. */
+/** A borrowed connection. The connection stays open until its last lease is released. */
 export interface Lease {
   /**
-   * Where a server keeps no session all users have the same one. Then its `claims` are what the server said to whoever
-   * came first: no answer to anybody else, so nobody may be refused or told anything because of them.
+   * All users share the upstream of a stateless server. Its `claims` are then what the server reported to the user who
+   * connected first. They must not decide what another user may do or see.
    */
   readonly upstream: Upstream;
   /**
-   * How the use ended; without a failure it ended well, unless the signal of the lease has aborted: then nothing was
-   * learned. Nor from a failure that is no UpstreamError: the server was not asked. Feeds the breakers and decides
-   * whether the connection lives on. Idempotent.
+   * Reports how the use ended and returns the connection. Idempotent. Only an `UpstreamError` counts as a failure of
+   * the server. Any other failure means that no request was sent. Without a failure the use succeeded, unless the
+   * signal of the lease aborted: the outcome is then unknown.
    */
   release(failure?: unknown): void;
-  /** Runs once, when nobody gets this connection any more: whoever holds it for long lets go of it then. */
+  /** Calls the listener once when the pool stops lending this connection, so that long-lived users release it. */
   readonly onRetire: (listener: () => void) => () => void;
 }
 
 export interface LeaseOptions {
-  /** Ends this caller's waiting and nothing else: the opening goes on within the server's own `initTimeout`. */
+  /** Ends the wait of this caller only. Opening continues within the server's `initTimeout`. */
   readonly signal: Cancellation;
-  /** A connection opened for this caller, in place of the one that is there. */
+  /** Opens a new connection that replaces the current one. */
   readonly forceNew?: boolean | undefined;
-  /** The user asked for this very attempt: it passes an open breaker. */
+  /** Passes an open breaker. Set for attempts that the user requested explicitly. */
   readonly bypassesBreaker?: boolean | undefined;
 }
 
-/** Connections that everybody shares. There is no parameter for a user, so nothing of a user can reach one. */
+/** Connections that all users share. `lease` has no user parameter, so no user's credential can reach one. */
 export interface SharedPool {
   lease(server: AppServer, options: LeaseOptions): Promise<Lease>;
 }
 
 /** Connections that belong to one user each. */
 export interface UserPool {
-  /** Throws `breaker_open` where a lease would, and spares what a lease would need. */
+  /** Throws `breaker_open` if a lease would. Called before a credential is obtained, which may be expensive. */
   checkBreaker(server: UserServer, holder: ConnectionHolder): void;
   lease(server: UserServer, holder: ConnectionHolder, options: LeaseOptions): Promise<Lease>;
 }
 
-/** Whose connection it is and what it presents. Where the credential came from is none of this folder's business. */
+/** The user of a connection and what the connection presents. This folder does not know where credentials come from. */
 export interface ConnectionHolder {
   /** Tenant and user as one opaque key. */
   readonly principal: string;
   readonly target: UpstreamTarget;
-  /** Two credentials with one binding may use one session. A hash. */
+  /** Hash of the credential's identity. Credentials with the same binding may share a session. */
   readonly binding: string;
-  /** The inbound request, for servers whose definition names fields of it. */
+  /** The inbound request. Set for servers whose definition names fields of the request. */
   readonly requestKey?: string | undefined;
+}
+
+/** The server and target of a lease. Without a holder the connection is shared by all users. */
+export interface ConnectionRequest {
+  readonly server: ServerSnapshot;
+  readonly target: UpstreamTarget;
+  readonly holder: ConnectionHolder | undefined;
+}
+
+/** Identifies a server across tenants. The key is a JSON tuple, so that ids with separators cannot collide. */
+export function tenantServerKey({ tenant, id }: Pick<ServerSnapshot, 'tenant' | 'id'>): string {
+  return JSON.stringify([tenant, id]);
+}
+
+/** Snapshots are immutable and every call needs the key. */
+const revisionKeys = new WeakMap<ServerSnapshot, string>();
+
+/** Identifies one revision of a definition. A changed definition starts without connections, failures and breakers. */
+export function revisionKey(server: ServerSnapshot): string {
+  let key = revisionKeys.get(server);
+  if (key === undefined) {
+    key = JSON.stringify([server.tenant, server.id, server.revision]);
+    revisionKeys.set(server, key);
+  }
+  return key;
 }
 
 interface LeaseParts {
@@ -63,7 +88,7 @@ interface LeaseParts {
   readonly onFailure?: (() => void) | undefined;
 }
 
-/** The lease of a connection that already counts its borrower. */
+/** Creates the lease of a connection on which the caller already counts as a borrower. */
 export function createLease(connection: Connection, parts: LeaseParts): Lease {
   const { upstream } = connection;
   let isReleased = false;
@@ -74,10 +99,10 @@ export function createLease(connection: Connection, parts: LeaseParts): Lease {
       if (isReleased) return;
       isReleased = true;
       const failure = error instanceof UpstreamError ? error : undefined;
-      // A token that could not be had is no word of the server, and no proof that it is well.
+      // For example a failed token exchange, which says nothing about the health of the server.
       const wasNotSent = error !== undefined && !failure;
       const { request, permit, breakerGuard, signal } = parts;
-      // Who went away learned nothing: a call that was given up is no proof that the server is well.
+      // An aborted call without a failure has no outcome. It must not count as a success.
       if (!wasNotSent && (failure || !signal.aborted)) breakerGuard.recordResult(request, 'use', failure);
       if (permit) breakerGuard.release(request, permit);
       if (failure) {
@@ -90,7 +115,7 @@ export function createLease(connection: Connection, parts: LeaseParts): Lease {
   };
 }
 
-/** After a timeout or a broken stream the session may well be there; when it is not, the upstream says that it closed. */
+/** After a timeout or a broken stream the session may still exist. If it does not, the upstream reports its close. */
 function hasSessionEnded({ reason }: UpstreamError): boolean {
   return reason === 'ended' || reason === 'session_lost';
 }

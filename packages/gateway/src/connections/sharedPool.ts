@@ -3,51 +3,27 @@ import type { AppServer } from '../servers/definition.ts';
 import { type UpstreamTarget, ownedByApp } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { PoolParts, PoolState } from './connectionManager.ts';
-import { type SharedPool, createLease } from './lease.ts';
-import { revisionKey, tenantServerKey } from './revisions.ts';
+import { type LeaseOptions, type SharedPool, createLease, revisionKey, tenantServerKey } from './lease.ts';
 import { type Slot, type SlotTask, createSlot } from './slot.ts';
 
-export interface SharedConnections extends SharedPool {
-  /** The definitions changed. */
-  retireOutdated(): void;
-  /** Closes idle ones of servers that nobody announced; the others stay. */
-  sweep(): void;
-  state(server: AppServer): PoolState;
-  /** How many use its connection now. */
-  countBorrowers(server: AppServer): number;
-  readonly size: number;
-}
-
-interface SharedPoolParts extends PoolParts {
-  /** Something went wrong on the way to this server. */
-  readonly onFailure: (server: AppServer) => void;
-}
-
-interface Entry {
-  readonly server: AppServer;
-  readonly slot: Slot;
-}
+/*
+ * One connection per revision of an app server, shared by all users.
+ *
+ * `lease` accepts an `AppServer` only and has no user parameter: a user's credential cannot reach a shared connection.
+ */
 
 /**
- * The one that is there, and one that was replaced. Nobody in particular pays for a shared connection: without a limit
- * one user with a slow call could have any number of them, each a child process perhaps, by replacing it over and over.
+ * The current connection and one that was replaced but is still in use. No user's limit covers shared connections:
+ * without this one, a user with a slow call could open any number of them, perhaps child processes, by replacing it.
  */
-const MAX_OPEN = 2;
+const MAX_OPEN_PER_REVISION = 2;
 
-/** One connection per revision of an app server. */
-export function createSharedPool(parts: SharedPoolParts): SharedConnections {
-  const {
-    clock,
-    limits,
-    breakerGuard,
-    openAndRecord,
-    pendingConnections,
-    closeTracker,
-    connections,
-    activeRevisions,
-  } = parts;
-  const entries = new Map<string, Entry>();
-  /** How many of a revision are not closed. Not in its slot, which goes when the connection that is there ends. */
+export type SharedConnections = ReturnType<typeof createSharedPool>;
+
+export function createSharedPool(parts: PoolParts & { readonly onFailure: (server: AppServer) => void }) {
+  const { clock, limits, breakerGuard, openAndRecord, registry, activeRevisions, onFailure } = parts;
+  const entries = new Map<string, { readonly server: AppServer; readonly slot: Slot }>();
+  /** Connections that are not closed, by revision. A slot cannot count them: it is removed on retirement. */
   const openCounts = new Map<string, number>();
 
   function adjustCount(key: string, delta: 1 | -1): void {
@@ -63,42 +39,41 @@ export function createSharedPool(parts: SharedPoolParts): SharedConnections {
     const onEmpty = () => {
       if (entries.get(key)?.slot === slot) entries.delete(key);
     };
-    const slot = createSlot({ pendingConnections, closeTracker, onEmpty });
+    const slot = createSlot({ registry, onEmpty });
     entries.set(key, { server, slot });
     return slot;
   }
 
-  const createSlotTask = (server: AppServer, slot: Slot, forceNew: boolean): SlotTask => {
+  function createSlotTask(server: AppServer, slot: Slot, forceNew: boolean): SlotTask {
     const isStillValid = activeRevisions.trackValidity(server);
     const key = revisionKey(server);
     return {
       beforeOpen() {
-        if (forceNew && slot.connection && (openCounts.get(key) ?? 0) >= MAX_OPEN) {
-          throw new UpstreamError('too_many');
-        }
+        const isFull = (openCounts.get(key) ?? 0) >= MAX_OPEN_PER_REVISION;
+        if (forceNew && slot.connection && isFull) throw new UpstreamError('too_many');
       },
       async open(signal) {
         try {
           return await openAndRecord({ server, target: server.target, holder: undefined }, signal);
         } catch (error) {
-          parts.onFailure(server);
+          onFailure(server);
           throw error;
         }
       },
       adopt(upstream, onRetired) {
         adjustCount(key, 1);
-        const connection = connections.add(upstream, { onRetired, onClosed: () => adjustCount(key, -1) });
-        // The definition may have changed while this was opening: then it serves who waits for it, and nobody else.
+        const connection = registry.add(upstream, { onRetired, onClosed: () => adjustCount(key, -1) });
+        // If the definition changed while opening, the connection serves only the callers that wait for it.
         return { connection, cachedIn: isStillValid() ? 'slot' : 'none' };
       },
     };
-  };
+  }
 
-  return {
-    async lease(server, options) {
+  const pool = {
+    async lease(server: AppServer, options: LeaseOptions) {
       const { signal, forceNew = false, bypassesBreaker = false } = options;
       if (signal.aborted) throw abortReason(signal);
-      pendingConnections.assertNotClosed();
+      registry.assertNotShutDown();
       assertNoUserBearer(server.target);
       const request = { server, target: server.target, holder: undefined };
       const permit = breakerGuard.admit(request, bypassesBreaker);
@@ -112,22 +87,24 @@ export function createSharedPool(parts: SharedPoolParts): SharedConnections {
           permit,
           breakerGuard,
           signal,
-          onFailure: () => parts.onFailure(server),
+          onFailure: () => onFailure(server),
         });
       } catch (error) {
-        // The opening goes on without this caller, and until it ends it is the one probe.
+        // If this caller aborted, opening continues. It remains the only probe until it ends.
         if (permit) void slot.whenSettled().then(() => breakerGuard.release(request, permit));
         throw error;
       }
     },
-    retireOutdated() {
+    /** Retires the connections of definitions that are no longer active. */
+    retireOutdated(): void {
       for (const [key, { server, slot }] of entries) {
         if (activeRevisions.isActive(server)) continue;
         entries.delete(key);
         void slot.retire();
       }
     },
-    sweep() {
+    /** Closes idle connections of definitions that were never announced. The connections of others stay open. */
+    sweep(): void {
       const cutoff = clock.now() - limits.idleTimeoutMs;
       for (const { server, slot } of entries.values()) {
         const { connection } = slot;
@@ -135,56 +112,48 @@ export function createSharedPool(parts: SharedPoolParts): SharedConnections {
         if (!activeRevisions.isActive(server)) void connection.retire();
       }
     },
-    state(server) {
+    state(server: AppServer): PoolState {
       const slot = entries.get(revisionKey(server))?.slot;
       if (slot?.connection) return 'connected';
       return slot?.isOpening ? 'connecting' : undefined;
     },
-    countBorrowers: (server) => entries.get(revisionKey(server))?.slot.connection?.borrowerCount ?? 0,
+    countBorrowers: (server: AppServer) =>
+      entries.get(revisionKey(server))?.slot.connection?.borrowerCount ?? 0,
     get size() {
       let size = 0;
       for (const { slot } of entries.values()) if (slot.connection) size += 1;
       return size;
     },
   };
+  return pool satisfies SharedPool;
 }
 
-/** The types leave no place for one. Whoever got around them must not have everybody act as one user. */
+/** The types exclude this. A cast that defeats them must not let all users act as one user. */
 function assertNoUserBearer(target: UpstreamTarget): void {
   if (target.type === 'stdio' || !target.bearer) return;
   if (!(ownedByApp in target.bearer)) throw new UpstreamError('bearer_unsupported');
 }
 
-/**
- * Tries parked servers that everybody shares by itself, so that they come back without anybody's call being the one
- * that finds out. A user's server is not tried: that would use a credential while its owner is away.
- */
-interface RecoveryProbe {
-  /** Watches a server whose breaker is open, until it closes. */
-  start(server: AppServer): void;
-  /** Forgets servers whose definition does not hold any more. */
-  retireOutdated(): void;
-  close(): void;
-}
+/** Spreads the probes of replicas that lost a server at the same time. */
+const PROBE_JITTER = 0.1;
+/** Used while another caller probes. */
+const MIN_PROBE_DELAY_MS = 1_000;
 
-interface RecoveryProbeParts {
+/**
+ * Probes app servers whose breaker is open, so that they recover without a failing user call. Servers of users are not
+ * probed: a probe would use a credential in the absence of its owner.
+ */
+export function createRecoveryProbe(parts: {
   readonly clock: Clock;
   readonly random: Random;
   readonly isActive: (server: AppServer) => boolean;
-  /** When the server may be tried again; undefined when nothing is wrong with it. */
+  /** When the breaker admits a probe. Undefined if it is closed. */
   readonly getRetryAt: (server: AppServer) => number | undefined;
   /** Never rejects. */
   readonly probe: (server: AppServer) => Promise<void>;
-}
-
-/** Gateways that lost a server together do not come back to it together. */
-const RECOVERY_JITTER = 0.1;
-/** When somebody else's probe is under way. */
-const MIN_RECOVERY_DELAY_MS = 1_000;
-
-export function createRecoveryProbe(parts: RecoveryProbeParts): RecoveryProbe {
+}) {
   const { clock, random, isActive, getRetryAt, probe } = parts;
-  const scheduled = new Map<string, { readonly server: AppServer; cancel: Cancel }>();
+  const scheduled = new Map<string, { readonly server: AppServer; readonly cancel: Cancel }>();
 
   function remove(key: string): void {
     scheduled.get(key)?.cancel();
@@ -194,10 +163,10 @@ export function createRecoveryProbe(parts: RecoveryProbeParts): RecoveryProbe {
   function schedule(key: string, server: AppServer): void {
     const retryAt = getRetryAt(server);
     if (retryAt === undefined || !isActive(server)) return remove(key);
-    const delayMs = Math.max(retryAt - clock.now(), MIN_RECOVERY_DELAY_MS);
+    const delayMs = Math.max(retryAt - clock.now(), MIN_PROBE_DELAY_MS);
     const entry = {
       server,
-      cancel: clock.timer(delayMs * (1 + RECOVERY_JITTER * random.uniform()), () => {
+      cancel: clock.timer(delayMs * (1 + PROBE_JITTER * random.uniform()), () => {
         void probe(server).then(() => {
           if (scheduled.get(key) === entry) schedule(key, server);
         });
@@ -207,14 +176,16 @@ export function createRecoveryProbe(parts: RecoveryProbeParts): RecoveryProbe {
   }
 
   return {
-    start(server) {
+    /** Probes a server until its breaker closes. */
+    start(server: AppServer): void {
       const key = tenantServerKey(server);
       if (!scheduled.has(key)) schedule(key, server);
     },
-    retireOutdated() {
+    /** Stops probing servers whose definition is no longer active. */
+    retireOutdated(): void {
       for (const [key, { server }] of scheduled) if (!isActive(server)) remove(key);
     },
-    close() {
+    close(): void {
       for (const key of scheduled.keys()) remove(key);
     },
   };

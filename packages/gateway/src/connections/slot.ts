@@ -1,47 +1,53 @@
-import { type Cancellation, type Clock, abortReason, rejectOnAbort, withTimeout } from '@behalf/kernel';
+import { type Cancellation, abortReason, rejectOnAbort } from '@behalf/kernel';
 import type { Upstream } from '../upstream/upstream.ts';
-import { UpstreamError } from '../upstream/upstreamError.ts';
-import type { CloseTracker, Connection } from './connection.ts';
+import type { Connection, ConnectionRegistry } from './connection.ts';
 
-export interface AdoptResult {
+interface AdoptResult {
   readonly connection: Connection;
-  /** `slot`: this slot caches it. `stateless_pool`: the pool of stateless connections does. `none`: only the waiting callers use it. */
+  /** Which cache lends the connection from now on. `none`: only the waiting callers use it. */
   readonly cachedIn: 'slot' | 'stateless_pool' | 'none';
 }
 
-/** How one caller would open the connection. */
+/** How one caller opens the connection of a slot. */
 export interface SlotTask {
-  /** Runs before anything is opened; throws when there is no room. */
+  /** Runs before opening. Throws if a limit is reached. */
   beforeOpen?(): void;
   open(signal: AbortSignal): Promise<Upstream>;
+  /** Makes a connection of the upstream, or returns an existing connection that replaces it. */
   adopt(upstream: Upstream, onRetired: (connection: Connection) => void): AdoptResult;
   onSettled?(): void;
 }
 
-/** The place of one connection: what is there, what is being opened, and who waits to replace it. */
-export interface Slot {
-  readonly connection: Connection | undefined;
-  readonly isOpening: boolean;
-  /** Resolves with a connection that counts this caller among its borrowers. */
-  lease(task: SlotTask, signal: Cancellation, forceNew: boolean): Promise<Connection>;
-  /** Resolves when the opening under way has ended. */
-  whenSettled(): Promise<void>;
-  /** Gives up the place: borrowers and those who wait are served, then everything closes. */
-  retire(): Promise<void>;
+interface Waiter {
+  resolve(connection: Connection): void;
+  reject(error: unknown): void;
 }
 
-export interface SlotParts {
-  readonly pendingConnections: PendingConnections;
-  readonly closeTracker: CloseTracker;
-  /** Nothing is here, nothing will come. */
+/** A connection that is being opened for all callers that wait for it. */
+interface PendingConnection {
+  /** Resolves with a connection that counts this caller as a borrower. */
+  join(signal: Cancellation): Promise<Connection>;
+  /** Lets the waiting callers finish. Stops opening when the last one aborts. */
+  abandon(): void;
+  readonly settled: Promise<void>;
+}
+
+export type Slot = ReturnType<typeof createSlot>;
+
+/**
+ * Holds at most one connection and opens it as a single flight. A caller that aborts never stops opening, unless the
+ * slot was retired and no other caller waits. Waiting callers become borrowers synchronously when the connection
+ * exists, because an eviction could close it before a promise callback runs.
+ */
+export function createSlot(parts: {
+  readonly registry: ConnectionRegistry;
+  /** The slot has no connection and opens none. */
   readonly onEmpty: () => void;
-}
-
-export function createSlot({ pendingConnections, closeTracker, onEmpty }: SlotParts): Slot {
+}) {
+  const { registry, onEmpty } = parts;
   let connection: Connection | undefined;
   let pending: PendingConnection | undefined;
   let isRetired = false;
-  /** Who will replace what is here. */
   let queuedReplacements = 0;
 
   const notifyIfEmpty = () => {
@@ -53,43 +59,105 @@ export function createSlot({ pendingConnections, closeTracker, onEmpty }: SlotPa
     notifyIfEmpty();
   };
 
+  /** Runs after the waiting callers borrowed the connection. */
+  function keepOrRetire({ connection: opened, cachedIn }: AdoptResult): void {
+    if (cachedIn === 'none' || (cachedIn === 'slot' && isRetired)) return void opened.retire();
+    // All callers of the one request that it was opened for have aborted.
+    if (opened.isSingleUse && opened.borrowerCount === 0) return void opened.retire();
+    const previous = connection;
+    // The connection may have closed already.
+    connection = cachedIn === 'slot' && !opened.isRetired ? opened : undefined;
+    void previous?.retire();
+  }
+
   function startPending(task: SlotTask): PendingConnection {
     try {
+      registry.assertNotShutDown();
       task.beforeOpen?.();
     } catch (error) {
       notifyIfEmpty();
       throw error;
     }
-    let cachedIn: AdoptResult['cachedIn'] = 'slot';
-    pending = pendingConnections.start({
-      open: (signal) => task.open(signal),
-      adopt(upstream) {
+    const abort = new AbortController();
+    const waiters = new Set<Waiter>();
+    let isAbandoned = false;
+
+    const rejectAll = (error: unknown) => {
+      for (const waiter of waiters) waiter.reject(error);
+      waiters.clear();
+    };
+    const cancel = (error: Error) => {
+      abort.abort(error);
+      rejectAll(error);
+    };
+    const cancelIfUnused = () => {
+      if (isAbandoned && waiters.size === 0) cancel(new Error('No caller is waiting for this connection'));
+    };
+
+    async function run(): Promise<void> {
+      try {
+        // The async function turns a synchronous throw into a rejection, after the first caller has joined.
+        const upstream = await (async () => task.open(abort.signal))();
+        if (abort.signal.aborted) {
+          registry.discard(upstream);
+          return;
+        }
         const adopted = task.adopt(upstream, onRetired);
-        cachedIn = adopted.cachedIn;
-        return adopted.connection;
-      },
-      onDelivered(opened) {
-        if (cachedIn === 'none' || (cachedIn === 'slot' && isRetired)) return void opened.retire();
-        // Made for one request, and all who asked for it have left.
-        if (opened.isSingleUse && opened.borrowerCount === 0) return void opened.retire();
-        const previous = connection;
-        // It may have ended at once; then it is not there to be found.
-        connection = cachedIn === 'slot' && !opened.isRetired ? opened : undefined;
-        void previous?.retire();
-      },
-      discard: (upstream) => void closeTracker.close(upstream),
-      onSettled() {
+        for (const waiter of waiters) {
+          adopted.connection.borrow();
+          waiter.resolve(adopted.connection);
+        }
+        keepOrRetire(adopted);
+      } catch (error) {
+        rejectAll(error);
+      } finally {
+        waiters.clear();
+        stopTracking();
         pending = undefined;
         task.onSettled?.();
         notifyIfEmpty();
+      }
+    }
+
+    const settled = run();
+    const stopTracking = registry.trackPending({ settled, cancel });
+    pending = {
+      settled,
+      join: (signal) =>
+        new Promise((resolve, reject) => {
+          if (abort.signal.aborted) return reject(abortReason(abort.signal));
+          if (signal.aborted) return reject(abortReason(signal));
+          const onAbort = () => {
+            waiters.delete(waiter);
+            reject(abortReason(signal));
+            cancelIfUnused();
+          };
+          const waiter: Waiter = {
+            resolve(opened) {
+              signal.removeEventListener('abort', onAbort);
+              resolve(opened);
+            },
+            reject(error) {
+              signal.removeEventListener('abort', onAbort);
+              // Callers depend on the original error.
+              // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+              reject(error);
+            },
+          };
+          signal.addEventListener('abort', onAbort, { once: true });
+          waiters.add(waiter);
+        }),
+      abandon() {
+        isAbandoned = true;
+        cancelIfUnused();
       },
-    });
+    };
     return pending;
   }
 
   /**
-   * One at a time, and never beside an ordinary opening. All wait for the same opening and wake in the order in which
-   * they came: the first begins, the others wait again. So the last word is the last asker's.
+   * Replacements run one at a time and never beside ordinary opening. All of them wait for the same `settled` promise
+   * and wake in the order of arrival: the first starts, the others wait again.
    */
   async function replace(task: SlotTask, signal: Cancellation): Promise<Connection> {
     queuedReplacements += 1;
@@ -109,7 +177,8 @@ export function createSlot({ pendingConnections, closeTracker, onEmpty }: SlotPa
     get isOpening() {
       return pending !== undefined;
     },
-    lease(task, signal, forceNew) {
+    /** Resolves with a connection that counts this caller as a borrower. */
+    lease(task: SlotTask, signal: Cancellation, forceNew: boolean): Promise<Connection> {
       if (forceNew) return replace(task, signal);
       if (connection) {
         connection.borrow();
@@ -117,159 +186,13 @@ export function createSlot({ pendingConnections, closeTracker, onEmpty }: SlotPa
       }
       return (pending ?? startPending(task)).join(signal);
     },
+    /** Resolves when the opening in progress has ended. */
     whenSettled: () => pending?.settled ?? Promise.resolve(),
-    retire() {
+    /** Serves current borrowers and waiting callers, then closes. */
+    retire(): Promise<void> {
       isRetired = true;
       pending?.abandon();
       return connection?.retire() ?? Promise.resolve();
-    },
-  };
-}
-
-interface PendingConnectionTask {
-  open(signal: AbortSignal): Promise<Upstream>;
-  /** Makes a connection of it, or names the one that makes it superfluous. */
-  adopt(upstream: Upstream): Connection;
-  /** Runs when everybody who waited has the connection. */
-  onDelivered(connection: Connection): void;
-  /** Nobody wants it any more. */
-  discard(upstream: Upstream): void;
-  /** Runs last, whatever came of it, and before anybody could join again. */
-  onSettled(): void;
-}
-
-/**
- * One connection being opened, for everybody who asks for it meanwhile. Nobody's leaving stops it, unless it was
- * abandoned: then the last one's does. It is a single flight whose waiters become borrowers in the same instant in
- * which the connection is born: in between, somebody else could evict it.
- */
-interface PendingConnection {
-  /** Resolves with a connection that counts this caller among its borrowers. */
-  join(signal: Cancellation): Promise<Connection>;
-  /** Whoever waits is served; if nobody does, it stops. */
-  abandon(): void;
-  /** Stops it and fails everybody with this error. What still comes of it is thrown away. */
-  cancel(error: Error): void;
-  /** Resolves when nothing is left to come. */
-  readonly settled: Promise<void>;
-}
-
-interface Waiter {
-  resolve(connection: Connection): void;
-  reject(error: unknown): void;
-}
-
-function startPendingConnection(task: PendingConnectionTask): PendingConnection {
-  const abort = new AbortController();
-  const waiters = new Set<Waiter>();
-  let isAbandoned = false;
-
-  const stop = (error: Error) => {
-    abort.abort(error);
-    for (const waiter of waiters) waiter.reject(error);
-    waiters.clear();
-  };
-  const stopIfUnused = () => {
-    if (isAbandoned && waiters.size === 0) stop(new Error('No caller is waiting for this connection'));
-  };
-
-  async function run(): Promise<void> {
-    try {
-      // Inside an async function: a failure at once must find the callers who join in this very moment.
-      const upstream = await (async () => task.open(abort.signal))();
-      if (abort.signal.aborted) {
-        task.discard(upstream);
-        return;
-      }
-      const connection = task.adopt(upstream);
-      for (const waiter of waiters) {
-        connection.borrow();
-        waiter.resolve(connection);
-      }
-      task.onDelivered(connection);
-    } catch (error) {
-      for (const waiter of waiters) waiter.reject(error);
-    } finally {
-      waiters.clear();
-      task.onSettled();
-    }
-  }
-
-  return {
-    join: (signal) =>
-      new Promise((resolve, reject) => {
-        if (abort.signal.aborted) return reject(abortReason(abort.signal));
-        if (signal.aborted) return reject(abortReason(signal));
-        const onAbort = () => {
-          waiters.delete(waiter);
-          reject(abortReason(signal));
-          stopIfUnused();
-        };
-        const removeAbortListener = () => signal.removeEventListener('abort', onAbort);
-        const waiter: Waiter = {
-          resolve(connection) {
-            removeAbortListener();
-            resolve(connection);
-          },
-          reject(error) {
-            removeAbortListener();
-            // The very error that the opening ended with is the point.
-            // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
-            reject(error);
-          },
-        };
-        signal.addEventListener('abort', onAbort, { once: true });
-        waiters.add(waiter);
-      }),
-    abandon() {
-      isAbandoned = true;
-      stopIfUnused();
-    },
-    cancel: stop,
-    settled: run(),
-  };
-}
-
-/** Everything that is being opened, so that a shutdown leaves nothing half-open behind. */
-export interface PendingConnections {
-  /** Throws after a shutdown. */
-  start(task: PendingConnectionTask): PendingConnection;
-  /** Throws after a shutdown: nothing is opened any more that nobody would close. */
-  assertNotClosed(): void;
-  /** Stops what is under way and waits until it has stopped, at most this long. */
-  close(timeoutMs: number): Promise<void>;
-}
-
-export function createPendingConnections(clock: Clock): PendingConnections {
-  const inProgress = new Set<PendingConnection>();
-  let isClosed = false;
-  const createShutdownError = () =>
-    new UpstreamError('ended', { cause: new Error('The gateway is shutting down') });
-  const assertNotClosed = () => {
-    if (isClosed) throw createShutdownError();
-  };
-
-  return {
-    assertNotClosed,
-    start(task) {
-      assertNotClosed();
-      const pending = startPendingConnection({
-        ...task,
-        onSettled() {
-          inProgress.delete(pending);
-          task.onSettled();
-        },
-      });
-      inProgress.add(pending);
-      return pending;
-    },
-    async close(timeoutMs) {
-      isClosed = true;
-      const settled = [...inProgress].map((pending) => {
-        pending.cancel(createShutdownError());
-        return pending.settled;
-      });
-      await withTimeout(clock, timeoutMs, Promise.all(settled), () => undefined);
     },
   };
 }

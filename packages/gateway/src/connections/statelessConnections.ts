@@ -2,41 +2,26 @@ import { type Cancellation, type Clock, rejectOnAbort, withTimeout } from '@beha
 import type { UserServer } from '../servers/definition.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { type Connection, findLeastRecentlyUsed, withoutInstructions } from './connection.ts';
+import { type Connection, findLeastRecentlyUsed } from './connection.ts';
 import type { ConnectionLimits, PoolParts } from './connectionManager.ts';
-import { tenantServerKey } from './revisions.ts';
-import type { AdoptResult } from './slot.ts';
+import { tenantServerKey } from './lease.ts';
 
-/** One for all users of a server that keeps no session. A user who is idle costs nothing here. */
-interface StatelessConnections {
-  find(key: string): Connection | undefined;
-  /** Keeps it for everybody, in place of the one that is there or, if that is good enough, not at all. */
-  adopt(
-    key: string,
-    server: UserServer,
-    upstream: Upstream,
-    options: { readonly shouldReplace: boolean; readonly shouldCache: boolean },
-  ): AdoptResult;
-  has(server: UserServer): boolean;
-  list(): Iterable<{ readonly server: UserServer; readonly connection: Connection }>;
-  retireOutdated(): void;
-  sweep(): void;
-  readonly size: number;
-}
+/*
+ * Connections to servers of the stateless 2026-07-28 revision. All users of a server share one connection, because it
+ * carries no user data: every request presents its own credential. An idle user costs nothing.
+ */
 
-/** Headers are not in it: nothing was opened with them that lasts. */
+/** Headers are not part of the key, because the connection does not keep them. */
 export function statelessKey(server: UserServer, target: RemoteTarget): string {
   const { url, audience, proxy = null } = target;
   return JSON.stringify([server.tenant, server.id, server.revision, url, audience, proxy]);
 }
 
-export function createStatelessConnections(
-  parts: Pick<PoolParts, 'clock' | 'limits' | 'closeTracker' | 'connections' | 'activeRevisions'>,
-): StatelessConnections {
-  const { clock, limits, closeTracker, connections, activeRevisions } = parts;
+export function createStatelessConnections(parts: PoolParts) {
+  const { clock, limits, registry, activeRevisions } = parts;
   const entries = new Map<string, { readonly server: UserServer; readonly connection: Connection }>();
 
-  /** An address may hold a user's value, so there may be many. False when all are in use. */
+  /** A URL can contain a user's value, so one server can have many entries. Returns false if all are in use. */
   function evictIfFull(): boolean {
     if (entries.size < limits.maxTotal) return true;
     const oldest = findLeastRecentlyUsed([...entries.values()].map(({ connection }) => connection));
@@ -45,26 +30,32 @@ export function createStatelessConnections(
   }
 
   return {
-    find: (key) => entries.get(key)?.connection,
-    adopt(key, server, upstream, { shouldReplace, shouldCache }) {
+    find: (key: string) => entries.get(key)?.connection,
+    /** Caches the upstream for all users. Without `shouldReplace` an existing connection wins and the upstream closes. */
+    adopt(
+      key: string,
+      server: UserServer,
+      upstream: Upstream,
+      { shouldReplace, shouldCache }: { readonly shouldReplace: boolean; readonly shouldCache: boolean },
+    ) {
       const existing = entries.get(key)?.connection;
       if (existing && !shouldReplace) {
-        void closeTracker.close(upstream);
-        return { connection: existing, cachedIn: 'stateless_pool' };
+        registry.discard(upstream);
+        return { connection: existing, cachedIn: 'stateless_pool' } as const;
       }
-      const connection = connections.add(withoutInstructions(upstream), {
+      const connection = registry.add(withoutInstructions(upstream), {
         onRetired(retired) {
           if (entries.get(key)?.connection === retired) entries.delete(key);
         },
       });
       if (connection.isRetired || !shouldCache || !(existing ?? evictIfFull())) {
-        return { connection, cachedIn: 'none' };
+        return { connection, cachedIn: 'none' } as const;
       }
       entries.set(key, { server, connection });
       void existing?.retire();
-      return { connection, cachedIn: 'stateless_pool' };
+      return { connection, cachedIn: 'stateless_pool' } as const;
     },
-    has(server) {
+    has(server: UserServer): boolean {
       const key = tenantServerKey(server);
       for (const { server: cached } of entries.values()) {
         if (cached.revision === server.revision && tenantServerKey(cached) === key) return true;
@@ -72,12 +63,12 @@ export function createStatelessConnections(
       return false;
     },
     list: () => entries.values(),
-    retireOutdated() {
+    retireOutdated(): void {
       for (const { server, connection } of entries.values()) {
         if (!activeRevisions.isActive(server)) void connection.retire();
       }
     },
-    sweep() {
+    sweep(): void {
       const cutoff = clock.now() - limits.idleTimeoutMs;
       for (const { connection } of entries.values()) {
         if (connection.borrowerCount === 0 && connection.lastUsedAt <= cutoff) void connection.retire();
@@ -89,35 +80,35 @@ export function createStatelessConnections(
   };
 }
 
-/**
- * Whoever opens a server first finds out whether it keeps sessions. If it keeps none, one opening is enough for all
- * who come meanwhile; if it does, each opens their own, and nobody waits for another again.
- */
-interface SessionModeProbe {
-  /** Waits for the scout, if one is out: not long, and once. */
-  waitForResult(key: string, signal: Cancellation): Promise<void>;
-  isRunning(key: string): boolean;
-  /** Goes ahead; returns how to report back, which must be called in any case. */
-  start(key: string): () => void;
-  /** It keeps sessions: no scout is needed. */
-  markSessionBased(key: string): void;
+/** Removes instructions: the server may have written them for the user who connected first, or that user may have. */
+function withoutInstructions(upstream: Upstream): Upstream {
+  const { claims } = upstream;
+  return claims.instructions === undefined
+    ? upstream
+    : { ...upstream, claims: { ...claims, instructions: undefined } };
 }
 
-export function createSessionModeProbe(clock: Clock, limits: ConnectionLimits): SessionModeProbe {
+/**
+ * The first user of a server finds out whether it is stateless while the other users wait. If the server is stateless,
+ * all of them use the one connection. If it keeps sessions, each opens a connection, and later users do not wait.
+ */
+export function createSessionModeProbe(clock: Clock, limits: ConnectionLimits) {
   const running = new Map<string, Promise<void>>();
   const sessionBased = new Set<string>();
 
   return {
-    isRunning: (key) => running.has(key),
-    async waitForResult(key, signal) {
+    isRunning: (key: string) => running.has(key),
+    /** Waits for a running probe, at most `probeWaitMs`. */
+    async waitForResult(key: string, signal: Cancellation): Promise<void> {
       const probe = running.get(key);
-      if (probe)
-        await rejectOnAbort(
-          withTimeout(clock, limits.probeWaitMs, probe, () => undefined),
-          signal,
-        );
+      if (!probe) return;
+      await rejectOnAbort(
+        withTimeout(clock, limits.probeWaitMs, probe, () => undefined),
+        signal,
+      );
     },
-    start(key) {
+    /** Makes the caller the probe, unless there is one. The caller must call the returned function when it is done. */
+    start(key: string): () => void {
       if (running.has(key) || sessionBased.has(key)) return () => undefined;
       let finish: () => void = () => undefined;
       const probe = new Promise<void>((resolve) => (finish = resolve));
@@ -127,7 +118,8 @@ export function createSessionModeProbe(clock: Clock, limits: ConnectionLimits): 
         finish();
       };
     },
-    markSessionBased(key) {
+    /** The server keeps sessions. It needs no further probe. */
+    markSessionBased(key: string): void {
       if (sessionBased.size >= limits.maxEntries)
         sessionBased.delete(sessionBased.values().next().value as string);
       sessionBased.add(key);

@@ -1,71 +1,60 @@
 import { abortReason } from '@behalf/kernel';
 import type { UserServer } from '../servers/definition.ts';
-import type { ConnectionRequest } from './breakerGuard.ts';
+import { UpstreamError } from '../upstream/upstreamError.ts';
 import {
   type Connection,
-  type ConnectionPermit,
+  type ConnectionRegistry,
   canBeStateless,
-  createConnectionCapacity,
+  findLeastRecentlyUsed,
   isStateless,
 } from './connection.ts';
-import type { PoolParts, PoolState } from './connectionManager.ts';
-import { type ConnectionHolder, type LeaseOptions, type UserPool, createLease } from './lease.ts';
-import { tenantServerKey } from './revisions.ts';
-import { type Slot, type SlotParts, type SlotTask, createSlot } from './slot.ts';
+import type { ConnectionLimits, PoolParts, PoolState } from './connectionManager.ts';
+import {
+  type ConnectionHolder,
+  type ConnectionRequest,
+  type LeaseOptions,
+  type UserPool,
+  createLease,
+  tenantServerKey,
+} from './lease.ts';
+import { type Slot, type SlotTask, createSlot } from './slot.ts';
 import { createSessionModeProbe, createStatelessConnections, statelessKey } from './statelessConnections.ts';
 
-export interface UserConnections extends UserPool {
-  retireOutdated(): void;
-  sweep(): void;
-  dropForServer(serverId: string, principal: string): Promise<void>;
-  dropForPrincipal(principal: string): Promise<void>;
-  state(server: UserServer, principal: string): PoolState;
-  /** What single users have open, and how many requests use each. */
-  listOwn(): Iterable<{
-    readonly server: UserServer;
-    readonly principal: string;
-    readonly borrowerCount: number;
-  }>;
-  /** What is open and keeps no session. */
-  listStateless(): Iterable<{ readonly server: UserServer; readonly borrowerCount: number }>;
-  /** Sessions of users' own. */
-  readonly size: number;
-  readonly statelessSize: number;
-}
+/*
+ * Connections of user-scoped servers.
+ *
+ * - The key of a session contains the principal, so no two users ever share a session.
+ * - Sessions are limited per principal and in total, close when idle, and are evicted least recently used first.
+ *   A connection in use is never evicted.
+ * - Stateless servers have one connection for all users (statelessConnections.ts).
+ */
 
-/** Where a caller's connection may be found. */
+/** Where the connection of a caller may be cached. */
 interface ConnectionKeys {
-  /** Undefined when the server cannot be one that keeps no session. */
+  /** Undefined if the transport of the server is always stateful. */
   readonly sharedKey: string | undefined;
   readonly ownKey: string;
 }
 
-export function createUserPool(parts: PoolParts): UserConnections {
-  const {
-    clock,
-    limits,
-    breakerGuard,
-    openAndRecord,
-    pendingConnections,
-    closeTracker,
-    connections,
-    activeRevisions,
-  } = parts;
+export type UserConnections = ReturnType<typeof createUserPool>;
+
+export function createUserPool(parts: PoolParts) {
+  const { clock, limits, breakerGuard, openAndRecord, registry, activeRevisions } = parts;
   const capacity = createConnectionCapacity(limits);
   const sessionModeProbe = createSessionModeProbe(clock, limits);
   const statelessPool = createStatelessConnections(parts);
-  const slots = createUserSlots({ pendingConnections, closeTracker });
+  const slots = createUserSlots(registry);
 
   let unnamedRequests = 0;
 
   function resolveKeys(server: UserServer, holder: ConnectionHolder): ConnectionKeys {
     const { target, principal, binding } = holder;
-    // Without a request to belong to, a connection serves one lease alone. A number meets no request's name.
+    // Without a request key the connection serves a single lease. A number cannot equal a request key, which is a string.
     const requestKey = server.requestScoped ? (holder.requestKey ?? (unnamedRequests += 1)) : null;
     return {
       sharedKey: canBeStateless(target) ? statelessKey(server, target) : undefined,
-      // The principal is in it even where users share a binding, as with a stored server's static key: a session may
-      // hold what its user did. Revision and binding are in it, so that no old definition or grant is found.
+      // Contains the principal even if users share a binding (a static key), because a session can hold user data.
+      // Contains revision and binding, so that a changed definition or grant never finds an old session.
       ownKey: JSON.stringify([server.tenant, server.id, server.revision, principal, binding, requestKey]),
     };
   }
@@ -96,7 +85,7 @@ export function createUserPool(parts: PoolParts): UserConnections {
       if (found) return found;
     }
     const slot = slots.getOrCreate(ownKey, server, holder.principal);
-    return slot.lease(createSlotTask(request, sharedKey, options), signal, forceNew);
+    return slot.lease(createSlotTask(request, sharedKey, forceNew), signal, forceNew);
   }
 
   const waitForPending = async ({ ownKey }: ConnectionKeys) => slots.find(ownKey)?.whenSettled();
@@ -104,10 +93,9 @@ export function createUserPool(parts: PoolParts): UserConnections {
   function createSlotTask(
     request: UserConnectionRequest,
     sharedKey: string | undefined,
-    options: LeaseOptions,
+    forceNew: boolean,
   ): SlotTask {
     const { server, target, holder } = request;
-    const { forceNew = false } = options;
     const isStillValid = activeRevisions.trackValidity(server);
     let capacityPermit: ConnectionPermit | undefined;
     let finishProbe: () => void = () => undefined;
@@ -126,12 +114,12 @@ export function createUserPool(parts: PoolParts): UserConnections {
             });
           }
           sessionModeProbe.markSessionBased(sharedKey);
-          // It kept none before: what everybody had is of no use any more.
+          // The server was stateless before. Its shared connection no longer works.
           void statelessPool.find(sharedKey)?.retire();
         }
         const heldPermit = capacityPermit;
         capacityPermit = undefined;
-        const connection = connections.add(upstream, {
+        const connection = registry.add(upstream, {
           onRetired,
           onClosed: () => heldPermit?.release(),
           isSingleUse: server.requestScoped,
@@ -146,14 +134,14 @@ export function createUserPool(parts: PoolParts): UserConnections {
     };
   }
 
-  return {
-    checkBreaker(server, holder) {
+  const pool = {
+    checkBreaker(server: UserServer, holder: ConnectionHolder): void {
       breakerGuard.check({ server, target: holder.target, holder });
     },
-    async lease(server, holder, options) {
+    async lease(server: UserServer, holder: ConnectionHolder, options: LeaseOptions) {
       const { signal, forceNew = false, bypassesBreaker = false } = options;
       if (signal.aborted) throw abortReason(signal);
-      pendingConnections.assertNotClosed();
+      registry.assertNotShutDown();
       const request = { server, target: holder.target, holder };
       const permit = breakerGuard.admit(request, bypassesBreaker);
       const keys = resolveKeys(server, holder);
@@ -162,16 +150,18 @@ export function createUserPool(parts: PoolParts): UserConnections {
         const connection = existing ?? (await openAndBorrow(keys, request, options));
         return createLease(connection, { request, permit, breakerGuard, signal });
       } catch (error) {
-        // The opening goes on without this caller, and until it ends it is the one probe.
+        // If this caller aborted, opening continues. It remains the only probe until it ends.
         if (permit) void waitForPending(keys).then(() => breakerGuard.release(request, permit));
         throw error;
       }
     },
-    retireOutdated() {
+    /** Retires the connections of definitions that are no longer active. */
+    retireOutdated(): void {
       void slots.retire([...slots.list()].filter(({ server }) => !activeRevisions.isActive(server)));
       statelessPool.retireOutdated();
     },
-    sweep() {
+    /** Closes idle connections. */
+    sweep(): void {
       const cutoff = clock.now() - limits.idleTimeoutMs;
       for (const { slot } of slots.list()) {
         const { connection } = slot;
@@ -179,10 +169,10 @@ export function createUserPool(parts: PoolParts): UserConnections {
       }
       statelessPool.sweep();
     },
-    dropForServer: (serverId, principal) =>
+    dropForServer: (serverId: string, principal: string) =>
       slots.retire(slots.findByPrincipal(principal).filter(({ server }) => server.id === serverId)),
-    dropForPrincipal: (principal) => slots.retire(slots.findByPrincipal(principal)),
-    state(server, principal) {
+    dropForPrincipal: (principal: string) => slots.retire(slots.findByPrincipal(principal)),
+    state(server: UserServer, principal: string): PoolState {
       if (statelessPool.has(server)) return 'connected';
       const key = tenantServerKey(server);
       const matching = slots
@@ -191,16 +181,15 @@ export function createUserPool(parts: PoolParts): UserConnections {
       if (matching.some(({ slot }) => slot.connection)) return 'connected';
       return matching.length > 0 ? 'connecting' : undefined;
     },
+    /** Sessions of single users. */
     *listOwn() {
       for (const { server, principal, slot } of slots.list()) {
         const { connection } = slot;
         if (connection) yield { server, principal, borrowerCount: connection.borrowerCount };
       }
     },
-    *listStateless() {
-      for (const { server, connection } of statelessPool.list())
-        yield { server, borrowerCount: connection.borrowerCount };
-    },
+    listStateless: () => statelessPool.list(),
+    /** Number of sessions. Stateless connections are counted separately. */
     get size() {
       return capacity.connectedCount;
     },
@@ -208,6 +197,7 @@ export function createUserPool(parts: PoolParts): UserConnections {
       return statelessPool.size;
     },
   };
+  return pool satisfies UserPool;
 }
 
 interface UserConnectionRequest extends ConnectionRequest {
@@ -222,18 +212,8 @@ interface UserSlot {
   readonly slot: Slot;
 }
 
-/** The places of users' own connections, by key and by principal. */
-interface UserSlots {
-  find(key: string): Slot | undefined;
-  /** The place with this key. The principal's other places at this server are given up: their binding is an old one. */
-  getOrCreate(key: string, server: UserServer, principal: string): Slot;
-  /** Gives up places; resolves when what nobody uses is closed. */
-  retire(entries: readonly UserSlot[]): Promise<void>;
-  findByPrincipal(principal: string): readonly UserSlot[];
-  list(): Iterable<UserSlot>;
-}
-
-function createUserSlots(parts: Pick<SlotParts, 'pendingConnections' | 'closeTracker'>): UserSlots {
+/** The slots of user sessions, by key and by principal. */
+function createUserSlots(registry: ConnectionRegistry) {
   const byKey = new Map<string, UserSlot>();
   const byPrincipal = new Map<string, Set<UserSlot>>();
 
@@ -245,16 +225,18 @@ function createUserSlots(parts: Pick<SlotParts, 'pendingConnections' | 'closeTra
     if (ofPrincipal?.size === 0) byPrincipal.delete(entry.principal);
   }
 
-  const findByPrincipal = (principal: string) => [...(byPrincipal.get(principal) ?? [])];
+  const findByPrincipal = (principal: string): readonly UserSlot[] => [...(byPrincipal.get(principal) ?? [])];
 
+  /** Removes the slots. Resolves when their unused connections are closed. */
   async function retire(entries: readonly UserSlot[]): Promise<void> {
     entries.forEach(remove);
     await Promise.all(entries.map(({ slot }) => slot.retire()));
   }
 
   return {
-    find: (key) => byKey.get(key)?.slot,
-    getOrCreate(key, server, principal) {
+    find: (key: string) => byKey.get(key)?.slot,
+    /** A new slot retires the principal's other slots of the same server: they have an outdated revision or binding. */
+    getOrCreate(key: string, server: UserServer, principal: string): Slot {
       const existing = byKey.get(key);
       if (existing) return existing.slot;
       if (!server.requestScoped) {
@@ -263,7 +245,7 @@ function createUserSlots(parts: Pick<SlotParts, 'pendingConnections' | 'closeTra
           findByPrincipal(principal).filter((other) => tenantServerKey(other.server) === targetServer),
         );
       }
-      const slot = createSlot({ ...parts, onEmpty: () => remove(entry) });
+      const slot = createSlot({ registry, onEmpty: () => remove(entry) });
       const entry: UserSlot = { key, server, principal, slot };
       byKey.set(key, entry);
       byPrincipal.set(principal, (byPrincipal.get(principal) ?? new Set()).add(entry));
@@ -272,5 +254,57 @@ function createUserSlots(parts: Pick<SlotParts, 'pendingConnections' | 'closeTra
     retire,
     findByPrincipal,
     list: () => byKey.values(),
+  };
+}
+
+/** Reserves capacity for one connection, from the start of opening until it is closed. */
+interface ConnectionPermit {
+  attach(connection: Connection): void;
+  /** Idempotent. */
+  release(): void;
+}
+
+interface Reservation {
+  connection: Connection | undefined;
+}
+
+function createConnectionCapacity({ maxPerPrincipal, maxTotal }: ConnectionLimits) {
+  const reservations = new Set<Reservation>();
+  const byPrincipal = new Map<string, Set<Reservation>>();
+
+  function evictIfFull(group: ReadonlySet<Reservation>, limit: number): void {
+    if (group.size < limit) return;
+    const oldest = findLeastRecentlyUsed([...group].map(({ connection }) => connection));
+    if (!oldest) throw new UpstreamError('too_many');
+    void oldest.retire();
+  }
+
+  return {
+    /** Evicts the least recently used idle connection if a limit is reached. Throws `too_many` if all are in use. */
+    acquire(principal: string): ConnectionPermit {
+      evictIfFull(byPrincipal.get(principal) ?? new Set(), maxPerPrincipal);
+      evictIfFull(reservations, maxTotal);
+      const reservation: Reservation = { connection: undefined };
+      const ofPrincipal = byPrincipal.get(principal) ?? new Set();
+      byPrincipal.set(principal, ofPrincipal.add(reservation));
+      reservations.add(reservation);
+      return {
+        attach(connection) {
+          reservation.connection = connection;
+        },
+        release() {
+          reservations.delete(reservation);
+          ofPrincipal.delete(reservation);
+          // After this set became empty, a new set may have replaced it.
+          if (ofPrincipal.size === 0 && byPrincipal.get(principal) === ofPrincipal)
+            byPrincipal.delete(principal);
+        },
+      };
+    },
+    get connectedCount() {
+      let count = 0;
+      for (const { connection } of reservations) if (connection) count += 1;
+      return count;
+    },
   };
 }

@@ -3,56 +3,57 @@ import {
   ConversationChange,
   type ConversationSummary,
   type Diagnostic,
+  StoredChatMessage,
 } from '@behalf/contracts';
-import type { Clock, Keyring, Random } from '@behalf/kernel';
+import { type Clock, type Keyring, type Random, SealError } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
-import type { ConversationLimits, ConversationPosition, ConversationStore } from '../ports/index.ts';
+import {
+  type ChatMessageRecord,
+  type ConversationLimits,
+  type ConversationPosition,
+  type ConversationRecord,
+  type ConversationStore,
+  toChatMessageSealContext,
+  toConversationSealContext,
+} from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { Log } from '../upstream/upstream.ts';
-import { createSealedConversations } from './sealedConversations.ts';
 
-/**
- * What people said and what was answered, each user's own. Whoever asks for somebody else's gets CHAT_NOT_FOUND, as for
- * one that does not exist; an administrator too.
+/*
+ * Chat conversations of each user.
+ *
+ * - A user reaches only their own conversations. Those of other users return CHAT_NOT_FOUND, like missing ones, to
+ *   administrators as well.
+ * - Titles and messages are stored sealed. The seal context binds a record to its tenant, user and id, so that a record
+ *   copied elsewhere cannot be opened. Unreadable records are logged and skipped.
  */
+
 export interface Conversations {
-  /** The newest first. `next` is the `after` of the next page. */
+  /** Newest first. `next` is the `after` cursor of the next page. */
   list(
     owner: UserPrincipal,
     page: { readonly limit: number; readonly after?: string | undefined },
   ): Promise<{ conversations: ConversationSummary[]; next: string | null }>;
-  /** Without what was said in it. */
+  /** Returns the conversation without its messages. */
   find(owner: UserPrincipal, id: string): Promise<ConversationSummary>;
   open(
     owner: UserPrincipal,
     id: string,
   ): Promise<{ conversation: ConversationSummary; messages: ChatMessage[] }>;
-  /** CHAT_LIMIT when there are too many. */
+  /** Throws CHAT_LIMIT if the user has too many conversations. */
   create(owner: UserPrincipal, title: string): Promise<ConversationSummary>;
-  /** Adds a message, or replaces the one with its id. CHAT_LIMIT when there are too many, or it is too large. */
+  /** Adds a message or replaces the one with the same id. Throws CHAT_LIMIT for too many or too large messages. */
   saveMessage(owner: UserPrincipal, id: string, message: ChatMessage): Promise<ConversationSummary>;
   rename(owner: UserPrincipal, id: string, title: string): Promise<ConversationSummary>;
   remove(owner: UserPrincipal, id: string): Promise<void>;
 }
 
 const MAX_CONVERSATIONS = 1_000;
-/** Of one message, sealed: a third more than its JSON. MongoDB keeps no document over 16 MiB. */
+/** Size of a sealed message, about a third more than its JSON. MongoDB limits a document to 16 MiB. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
-/** A conversation is opened whole, in memory: beside the number of its messages their size has an end. */
+/** Opening a conversation loads it into memory, so the total size is limited as well. */
 const conversationLimits: ConversationLimits = { maxMessages: 2_000, maxSize: 32 * 1024 * 1024 };
 const MAX_TITLE_LENGTH = 200;
-
-export interface ConversationParts {
-  readonly store: ConversationStore;
-  readonly keyring: Keyring;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  /** Lets others have their turn: a conversation is opened message by message. */
-  readonly yieldToEventLoop: () => Promise<void>;
-}
-
-/** What one list may ask for. */
 const MAX_PAGE_SIZE = 200;
 
 const limitMessages = {
@@ -62,20 +63,58 @@ const limitMessages = {
   message: `A message may have ${formatMebibytes(MAX_MESSAGE_BYTES)} in stored form, and this one is larger.`,
 } as const;
 
-export function createConversations({
-  store,
-  keyring,
-  clock,
-  random,
-  log,
-  yieldToEventLoop,
-}: ConversationParts): Conversations {
-  const sealed = createSealedConversations({ keyring, log });
+export interface ConversationParts {
+  readonly store: ConversationStore;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Called between messages, so that opening a long conversation does not block other requests. */
+  readonly yieldToEventLoop: () => Promise<void>;
+}
 
-  /** One that does not open is none: what cannot be shown is not added to either. */
+export function createConversations(parts: ConversationParts): Conversations {
+  const { store, keyring, clock, random, log, yieldToEventLoop } = parts;
+
+  function sealTitle(key: Pick<ConversationRecord, 'tenant' | 'userId' | 'id'>, title: string): string {
+    return keyring.seal(JSON.stringify(ConversationChange.parse({ title })), toConversationSealContext(key));
+  }
+
+  /** Returns null and logs `event` if the record cannot be opened or has invalid content. */
+  function tryOpen<T>(read: () => T, event: string, fields: Readonly<Record<string, string>>): T | null {
+    try {
+      return read();
+    } catch (error) {
+      log(event, { ...fields, reason: error instanceof SealError ? error.reason : 'unreadable' });
+      return null;
+    }
+  }
+
+  function openSummary(record: ConversationRecord): ConversationSummary | null {
+    const { id, createdAt, updatedAt } = record;
+    const read = () => {
+      const opened: unknown = JSON.parse(keyring.open(record.sealed, toConversationSealContext(record)));
+      return { id, title: ConversationChange.parse(opened).title, createdAt, updatedAt };
+    };
+    return tryOpen(read, 'conversation_unreadable', { conversation: id, user: record.userId });
+  }
+
+  function openMessage(record: ChatMessageRecord): ChatMessage | null {
+    const { id, conversationId, userId } = record;
+    const read = () => {
+      const opened: unknown = JSON.parse(keyring.open(record.sealed, toChatMessageSealContext(record)));
+      const message = StoredChatMessage.parse(opened);
+      if (message.id !== id) throw new Error('The sealed message belongs to another record');
+      return message;
+    };
+    const fields = { conversation: conversationId, message: id, user: userId };
+    return tryOpen(read, 'chat_message_unreadable', fields);
+  }
+
+  /** Unreadable conversations count as missing, so that nothing is added to them. */
   async function find({ tenant, userId }: UserPrincipal, id: string): Promise<ConversationSummary> {
     const record = await store.find(tenant, userId, id);
-    const summary = record && sealed.openSummary(record);
+    const summary = record && openSummary(record);
     if (!summary) throw notFound();
     return summary;
   }
@@ -85,12 +124,12 @@ export function createConversations({
     async list({ tenant, userId }, page) {
       const limit = Math.min(Math.max(1, page.limit), MAX_PAGE_SIZE);
       const after = page.after === undefined ? null : readConversationCursor(page.after);
-      // One more than is shown tells whether there is more.
+      // The additional record shows whether there is another page.
       const found = await store.list(tenant, userId, { after, limit: limit + 1 });
       const records = found.slice(0, limit);
       const last = records.at(-1);
       return {
-        conversations: records.flatMap((record) => sealed.openSummary(record) ?? []),
+        conversations: records.flatMap((record) => openSummary(record) ?? []),
         next: last !== undefined && found.length > limit ? writeConversationCursor(last) : null,
       };
     },
@@ -99,8 +138,7 @@ export function createConversations({
       const records = await store.listMessages(owner.tenant, owner.userId, id);
       const messages: ChatMessage[] = [];
       for (const record of records) {
-        const message = sealed.openMessage(record);
-        // Without the one that does not open: the rest is still its owner's, and the log says that something is missing.
+        const message = openMessage(record);
         if (message) messages.push(message);
         await yieldToEventLoop();
       }
@@ -110,14 +148,15 @@ export function createConversations({
       const key = { id: random.id(), tenant, userId };
       const title = deriveTitle(text);
       const now = clock.now();
-      const record = { ...key, sealed: sealed.sealTitle(key, title), createdAt: now, updatedAt: now };
+      const record = { ...key, sealed: sealTitle(key, title), createdAt: now, updatedAt: now };
       if ((await store.insert(record, MAX_CONVERSATIONS)) === 'full') throw toLimitError('conversations');
       return { id: key.id, title, createdAt: now, updatedAt: now };
     },
     async saveMessage(owner, id, message) {
       const conversation = await find(owner, id);
       const key = { id: message.id, tenant: owner.tenant, userId: owner.userId, conversationId: id };
-      const record = { ...key, sealed: sealed.sealMessage(key, message) };
+      const text = JSON.stringify(StoredChatMessage.parse(message));
+      const record = { ...key, sealed: keyring.seal(text, toChatMessageSealContext(key)) };
       if (record.sealed.length > MAX_MESSAGE_BYTES) throw toLimitError('message');
       const now = clock.now();
       const outcome = await store.putMessage(record, now, conversationLimits);
@@ -129,17 +168,12 @@ export function createConversations({
       const title = parseTitle(newTitle);
       const conversation = await find(owner, id);
       const { tenant, userId } = owner;
-      const isRenamed = await store.rename(
-        tenant,
-        userId,
-        id,
-        sealed.sealTitle({ tenant, userId, id }, title),
-      );
-      if (!isRenamed) throw notFound();
+      if (!(await store.rename(tenant, userId, id, sealTitle({ tenant, userId, id }, title))))
+        throw notFound();
       return { ...conversation, title };
     },
     async remove({ tenant, userId }, id) {
-      // Without a look into it: one that does not open can still be thrown away.
+      // Does not open the record, so that unreadable conversations can be removed.
       if (!(await store.remove(tenant, userId, id))) throw notFound();
     },
   };
@@ -157,7 +191,6 @@ function formatMebibytes(bytes: number): string {
   return `${bytes / 1024 / 1024} MiB`;
 }
 
-/** As its user wants it. */
 function parseTitle(title: string): string {
   const parsed = ConversationChange.safeParse({ title });
   if (parsed.success) return parsed.data.title;
@@ -166,36 +199,32 @@ function parseTitle(title: string): string {
   throw new GatewayError('REQUEST_INVALID', { errors });
 }
 
-/** Of a text of any length: its beginning, in one line. */
+/** The beginning of a text of any length, in one line. */
 function deriveTitle(text: string): string {
   const line = text.replace(/\s+/gu, ' ').trim();
-  // Half a pair at the end is no character.
-  const truncated = line.slice(0, MAX_TITLE_LENGTH).replace(/[\uD800-\uDBFF]$/, '');
-  return parseTitle(truncated);
+  // Truncation can split a surrogate pair. Remove the remaining half.
+  return parseTitle(line.slice(0, MAX_TITLE_LENGTH).replace(/[\uD800-\uDBFF]$/, ''));
 }
 
-/** Opaque to callers. It says where, never whose: it needs no signature. */
+/** An opaque position. The query that uses it is limited to the owner, so the cursor needs no signature. */
 function writeConversationCursor({ updatedAt, id }: ConversationPosition): string {
   return Buffer.from(JSON.stringify([updatedAt, id])).toString('base64url');
 }
 
 function readConversationCursor(cursor: string): ConversationPosition {
-  const [updatedAt, id, ...rest] = decodeFields(cursor);
-  if (!Number.isSafeInteger(updatedAt) || typeof id !== 'string' || rest.length > 0) throw invalidCursor();
+  const [updatedAt, id, ...rest] = decodeCursor(cursor);
+  if (!Number.isSafeInteger(updatedAt) || typeof id !== 'string' || rest.length > 0) {
+    const errors = [{ path: 'after', code: 'custom', message: 'is not a valid cursor' }];
+    throw new GatewayError('REQUEST_INVALID', { errors });
+  }
   return { updatedAt: updatedAt as number, id };
 }
 
-function decodeFields(cursor: string): unknown[] {
+function decodeCursor(cursor: string): unknown[] {
   try {
     const decoded: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     return Array.isArray(decoded) ? decoded : [];
   } catch {
     return [];
   }
-}
-
-function invalidCursor(): GatewayError {
-  return new GatewayError('REQUEST_INVALID', {
-    errors: [{ path: 'after', code: 'custom', message: 'is not a valid cursor' }],
-  });
 }

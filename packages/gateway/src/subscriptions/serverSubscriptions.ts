@@ -3,52 +3,49 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { ServerNotification } from '../upstream/upstream.ts';
 import {
   createUpstreamSubscription,
-  type UpstreamSubscription,
   type OpenStream,
+  type UpstreamSubscription,
 } from './upstreamSubscription.ts';
 
-/**
- * What one user may watch, on all streams that they may have open, and over how many connections of their own: those are
- * held open meanwhile, however many watch.
- */
+/** Subscriptions of one user, over all client streams. */
 const MAX_SUBSCRIPTIONS_PER_USER = 1_024;
+/** Upstream streams of one user. Each keeps one of the user's connections open. */
 const MAX_STREAMS_PER_USER = 16;
-/** Of all users: half of what may be open for them in all, so that calls find room. */
+/** Upstream streams of all users: half of the connections that users may have, so that calls find capacity. */
 const MAX_USER_STREAMS = 1_000;
 
-/** One who wants to know when something changes at a server. */
 export interface Subscriber {
-  /** Whose watch it is, as one text. */
+  /** Tenant and user as one opaque key. */
   readonly principal: string;
-  /** Makes the feed stand on this watcher's word; undefined: there is nothing to be heard there, now or later. */
+  /** Opens the upstream stream with this subscriber's access. Undefined if the server supports no notifications. */
   readonly openStream: (signal: AbortSignal) => Promise<OpenStream | undefined>;
-  /** Asked with every notice: what its user may not see any more is not told. */
+  /** Checked for every notification, so that a user who lost access receives nothing more. */
   readonly isAllowed: () => boolean;
   readonly onNotification: (notification: ServerNotification) => void;
 }
 
 export interface ServerSubscription {
-  /** Hears from now on when this resource is updated. Rejects as the server does. */
+  /** Starts updates of this resource. Rejects with the error of the server. */
   subscribeResource(uri: string): Promise<void>;
   unsubscribeResource(uri: string): void;
   /** Idempotent. */
   close(): void;
 }
 
-/** Which feed it is: two watchers with one key hear the same stream. */
+/** Subscribers with the same key share an upstream stream. */
 interface SubscriptionKey {
   readonly key: string;
-  /** Whose own it is; undefined for the one that everybody shares. */
+  /** The user that owns the stream. Undefined for the stream of a shared server. */
   readonly owner: string | undefined;
   readonly serverId: string;
 }
 
-/** Everything that is watched: one feed for each server and user, or for each shared server, while anybody watches. */
+/** One upstream stream per server and user, or per shared server, while it has subscribers. */
 export interface ServerSubscriptions {
   subscribe(key: SubscriptionKey, subscriber: Subscriber): ServerSubscription;
-  /** What is presented in this user's name is outdated. */
+  /** Reopens this user's streams, because the credential they present is outdated. */
   renew(principal: string, serverId: string | undefined): void;
-  /** How many feeds there are. */
+  /** Number of upstream streams. */
   readonly size: number;
   close(): void;
 }
@@ -57,10 +54,7 @@ export function createServerSubscriptions(parts: {
   readonly clock: Clock;
   readonly random: Random;
 }): ServerSubscriptions {
-  const upstreams = new Map<
-    string,
-    { readonly subscriptionKey: SubscriptionKey; readonly upstream: UpstreamSubscription }
-  >();
+  const entries = new Map<string, SubscriptionKey & { readonly upstream: UpstreamSubscription }>();
   const countByUser = new Map<string, number>();
 
   function adjustCount(principal: string, delta: 1 | -1): void {
@@ -70,36 +64,33 @@ export function createServerSubscriptions(parts: {
   }
 
   function getOrCreate(subscriptionKey: SubscriptionKey): UpstreamSubscription {
-    const existing = upstreams.get(subscriptionKey.key);
+    const { key, owner } = subscriptionKey;
+    const existing = entries.get(key);
     if (existing) return existing.upstream;
-    const all = [...upstreams.values()].filter(({ subscriptionKey: { owner } }) => owner !== undefined);
-    const own = all.filter(({ subscriptionKey: { owner } }) => owner === subscriptionKey.owner);
-    const isFull =
-      subscriptionKey.owner !== undefined &&
-      (own.length >= MAX_STREAMS_PER_USER || all.length >= MAX_USER_STREAMS);
-    if (isFull) throw new GatewayError('MCP_RATE_LIMITED', { detail: TOO_MANY_SUBSCRIPTIONS });
-    const isShared = subscriptionKey.owner === undefined;
+    if (owner !== undefined) {
+      const userStreams = [...entries.values()].filter((entry) => entry.owner !== undefined);
+      const ownStreams = userStreams.filter((entry) => entry.owner === owner);
+      if (ownStreams.length >= MAX_STREAMS_PER_USER || userStreams.length >= MAX_USER_STREAMS)
+        throw createLimitError();
+    }
     const upstream = createUpstreamSubscription({
       ...parts,
-      isShared,
-      onEmpty: () => void upstreams.delete(subscriptionKey.key),
+      isShared: owner === undefined,
+      onEmpty: () => void entries.delete(key),
     });
-    upstreams.set(subscriptionKey.key, { subscriptionKey, upstream });
+    entries.set(key, { ...subscriptionKey, upstream });
     return upstream;
   }
 
   return {
     subscribe(subscriptionKey, subscriber) {
       const { principal } = subscriber;
-      if ((countByUser.get(principal) ?? 0) >= MAX_SUBSCRIPTIONS_PER_USER) {
-        throw new GatewayError('MCP_RATE_LIMITED', { detail: TOO_MANY_SUBSCRIPTIONS });
-      }
+      if ((countByUser.get(principal) ?? 0) >= MAX_SUBSCRIPTIONS_PER_USER) throw createLimitError();
       const subscription = getOrCreate(subscriptionKey).add(subscriber);
       adjustCount(principal, 1);
       let isClosed = false;
       return {
-        subscribeResource: (uri) => subscription.subscribeResource(uri),
-        unsubscribeResource: (uri) => subscription.unsubscribeResource(uri),
+        ...subscription,
         close() {
           if (isClosed) return;
           isClosed = true;
@@ -109,22 +100,23 @@ export function createServerSubscriptions(parts: {
       };
     },
     renew(principal, serverId) {
-      for (const { subscriptionKey, upstream } of upstreams.values()) {
-        if (
-          subscriptionKey.owner === principal &&
-          (serverId === undefined || subscriptionKey.serverId === serverId)
-        )
-          upstream.renew();
+      for (const entry of entries.values()) {
+        if (entry.owner === principal && (serverId === undefined || entry.serverId === serverId))
+          entry.upstream.renew();
       }
     },
     get size() {
-      return upstreams.size;
+      return entries.size;
     },
     close() {
-      for (const { upstream } of [...upstreams.values()]) upstream.close();
-      upstreams.clear();
+      for (const { upstream } of [...entries.values()]) upstream.close();
+      entries.clear();
     },
   };
 }
 
-const TOO_MANY_SUBSCRIPTIONS = 'Too many subscriptions are open. Close one first.';
+function createLimitError(): GatewayError {
+  return new GatewayError('MCP_RATE_LIMITED', {
+    detail: 'Too many subscriptions are open. Close one first.',
+  });
+}

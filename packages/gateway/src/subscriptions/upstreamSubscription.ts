@@ -5,39 +5,39 @@ import type { ServerSubscription, Subscriber } from './serverSubscriptions.ts';
 
 const BASE_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
-/** As many as a session or a subscription may name: they may all be of one server. */
+/** Resources per subscriber. Equals the limit of a session, whose resources may all belong to one server. */
 const MAX_RESOURCES = 100;
 const MAX_URI_LENGTH = 4_096;
-/** All of them are told to the server at once: what one user names, and what all do, is bounded as text too. */
+/** Each update sends all URIs to the server, so their total length is limited per user and for all users. */
 const MAX_URI_TEXT_PER_USER = 64 * 1024;
 const MAX_URI_TEXT_TOTAL = 512 * 1024;
-/** Each further address tells the server all of them again: a few times at once, then together. */
+/** Updates of the resource list that are sent at once. Further updates are combined per interval. */
 const MAX_UPDATE_BURST = 16;
 const UPDATE_INTERVAL_MS = 250;
+/** Subscribers that are notified before other work of this process continues. */
+const FAN_OUT_BATCH_SIZE = 100;
+/** Minimum interval between equal notifications. */
+const COALESCE_MS = 1_000;
+const RESOURCE_UPDATED = 'notifications/resources/updated';
 
-/** Of a server that tells nobody of updates. */
 export function createSubscriptionUnsupportedError(): GatewayError {
   return new GatewayError('MCP_RESOURCE_NOT_FOUND', {
     detail: 'This server does not support resource subscriptions.',
   });
 }
 
-/** Of many who watch one server so many are told before anything else in this process has its turn. */
-const FAN_OUT_BATCH_SIZE = 100;
-const RESOURCE_UPDATED = 'notifications/resources/updated';
-
-/** A stream of notices that stands, on a connection that is held for it. */
+/** A stream of notifications on a leased connection. */
 export interface OpenStream {
-  /** Starts to hear; what it heard before is not repeated. Again with other resources, in place of the last time. */
+  /** Starts delivery, or replaces the resources of the previous call. `onRenewed`: the server lost its subscriptions. */
   listen(
     onNotification: (notification: ServerNotification) => void,
     resources: readonly string[],
     onRenewed: () => void,
   ): void;
-  /** Tells the server, where it must be told with a request of its own. */
+  /** Sends `resources/subscribe` if the protocol revision needs a separate request. */
   subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): void;
-  /** Runs once, when it must be made anew: the connection or what it presents is outdated. */
+  /** Calls the listener once when the stream must be reopened: the connection or its credential is outdated. */
   onOutdated(listener: () => void): void;
   /** Idempotent. */
   close(): void;
@@ -45,27 +45,29 @@ export interface OpenStream {
 
 export interface UpstreamSubscription {
   add(subscriber: Subscriber): ServerSubscription;
-  /** Makes it anew. */
+  /** Reopens the stream. */
   renew(): void;
   close(): void;
 }
 
-/** What changes at one server, for one user or for all who share it. It stands while anybody watches. */
+/**
+ * One stream of notifications from a server, open while it has subscribers. One subscriber is its sponsor: the stream is
+ * opened with the sponsor's access. A shared stream carries no user's credential, but needs a sponsor that is allowed
+ * to use the server.
+ */
 export function createUpstreamSubscription(parts: {
   readonly clock: Clock;
   readonly random: Random;
-  /** No user's own: it stands on somebody's word because somebody must have been let in, and on nobody's credential. */
+  /** All users of an app server share this stream. */
   readonly isShared: boolean;
   readonly onEmpty: () => void;
 }): UpstreamSubscription {
   const { clock, random, isShared, onEmpty } = parts;
-  /** With what each has subscribed. */
-  const subscribers = new Map<Subscriber, Set<string>>();
+  const urisBySubscriber = new Map<Subscriber, Set<string>>();
   const subscribersByUri = new Map<string, Set<Subscriber>>();
-  /** Under way at the server. */
+  /** `resources/subscribe` requests in progress. */
   const pendingSubscribes = new Map<string, Promise<void>>();
   const coalescer = createNotificationCoalescer(clock, deliver);
-  /** How much text the addresses of each user are. */
   const uriLengthByUser = new Map<string, number>();
   let totalUriLength = 0;
   let updateBudget = { remaining: MAX_UPDATE_BURST, refilledAt: clock.now() };
@@ -85,19 +87,17 @@ export function createUpstreamSubscription(parts: {
   }
 
   function addResource(subscriber: Subscriber, uri: string): void {
-    const own = subscribers.get(subscriber);
-    // Two at once may have waited for the stream.
+    const own = urisBySubscriber.get(subscriber);
+    // Two requests for the same URI can wait for the stream at the same time.
     if (!own || own.has(uri)) return;
     own.add(uri);
     adjustUriLength(subscriber, uri.length);
-    const uriSubscribers = subscribersByUri.get(uri);
-    if (uriSubscribers) uriSubscribers.add(subscriber);
-    else subscribersByUri.set(uri, new Set([subscriber]));
+    subscribersByUri.set(uri, (subscribersByUri.get(uri) ?? new Set()).add(subscriber));
   }
 
-  /** True when nobody wants it any more. */
+  /** Returns true if the last subscriber of this URI was removed. */
   function removeResource(subscriber: Subscriber, uri: string): boolean {
-    subscribers.get(subscriber)?.delete(uri);
+    urisBySubscriber.get(subscriber)?.delete(uri);
     const uriSubscribers = subscribersByUri.get(uri);
     if (!uriSubscribers?.delete(subscriber)) return false;
     adjustUriLength(subscriber, -uri.length);
@@ -105,24 +105,27 @@ export function createUpstreamSubscription(parts: {
   }
 
   function deliver(notification: ServerNotification): void {
-    if (notification.method !== RESOURCE_UPDATED) fanOut([...subscribers.keys()], notification);
-    else fanOut([...(subscribersByUri.get(String(notification.params['uri'])) ?? [])], notification);
+    const { method, params } = notification;
+    const recipients =
+      method === RESOURCE_UPDATED ? subscribersByUri.get(String(params['uri'])) : urisBySubscriber.keys();
+    fanOut([...(recipients ?? [])], notification);
   }
 
-  /** None of them makes another one wait: what each does with it is its own affair, and so is what goes wrong there. */
+  /** Notifies in batches. A subscriber that throws does not affect the others. */
   function fanOut(recipients: readonly Subscriber[], notification: ServerNotification): void {
     for (const subscriber of recipients.slice(0, FAN_OUT_BATCH_SIZE)) {
       try {
-        if (subscribers.has(subscriber) && subscriber.isAllowed()) subscriber.onNotification(notification);
+        if (urisBySubscriber.has(subscriber) && subscriber.isAllowed())
+          subscriber.onNotification(notification);
       } catch {
-        // The others must hear too.
+        // Errors of a subscriber concern only that subscriber.
       }
     }
     if (recipients.length > FAN_OUT_BATCH_SIZE)
       clock.timer(0, () => fanOut(recipients.slice(FAN_OUT_BATCH_SIZE), notification));
   }
 
-  /** Only what we know of it goes on: a server may put anything beside it, and this is for several people. */
+  /** Forwards known fields only: the server may add anything, and several users receive the notification. */
   function handleNotification({ method, params }: ServerNotification): void {
     if (method !== RESOURCE_UPDATED) coalescer.emit(method, { method, params: {} });
     else if (typeof params['uri'] === 'string' && subscribersByUri.has(params['uri'])) {
@@ -134,7 +137,7 @@ export function createUpstreamSubscription(parts: {
     stream.listen(handleNotification, [...subscribersByUri.keys()], () => subscribeAllOn(stream));
   }
 
-  /** At once, and where it comes often together with what follows. Resolves when the server was told. */
+  /** Sends the current resources to the server, at once or with the next batch. Resolves when they were sent. */
   function updateListen(): Promise<void> {
     if (pendingUpdate) return pendingUpdate.done;
     const now = clock.now();
@@ -154,7 +157,7 @@ export function createUpstreamSubscription(parts: {
       if (active) listenOn(active.stream);
       resolveDone();
     });
-    // Whoever waits does not wait for one that has ended: the next one is told everything.
+    // When the stream closes, waiting callers continue: the next stream starts with all resources.
     const cancel = () => {
       stopTimer();
       resolveDone();
@@ -168,21 +171,13 @@ export function createUpstreamSubscription(parts: {
   }
 
   /**
-   * A user's own on the word of the one who came last: their sign-in is the newest. A shared one on that of who stays. One
-   * who may not hear any more speaks only where nobody may: it would keep the others from hearing.
+   * A user's stream uses the newest subscriber, whose sign-in is the newest. A shared stream uses the oldest, which is
+   * least likely to leave. A subscriber without access is chosen only if no other has access.
    */
   function pickSponsor(): Subscriber | undefined {
-    const candidates = [...subscribers.keys()];
+    const candidates = [...urisBySubscriber.keys()];
     if (!isShared) candidates.reverse();
     return candidates.find(isStillAllowed) ?? candidates[0];
-  }
-
-  function isStillAllowed(subscriber: Subscriber): boolean {
-    try {
-      return subscriber.isAllowed();
-    } catch {
-      return false;
-    }
   }
 
   function ensureStream(): Promise<void> {
@@ -220,29 +215,29 @@ export function createUpstreamSubscription(parts: {
   }
 
   /**
-   * Whose word a shared one stands on has left: it stands on another's, and only then the one before ends. The others miss
-   * nothing, however often somebody comes and goes.
+   * The sponsor of a shared stream left: another subscriber opens a new stream before the old one closes. The remaining
+   * subscribers miss no notification.
    */
   async function handOver(): Promise<void> {
     cancelHandOver = undefined;
     const previous = active;
     const sponsor = pickSponsor();
-    if (!previous || !sponsor || subscribers.has(previous.sponsor)) return;
+    if (!previous || !sponsor || urisBySubscriber.has(previous.sponsor)) return;
     try {
       const stream = await sponsor.openStream(new AbortController().signal);
       if (!stream) return;
-      if (active === previous && subscribers.has(sponsor)) {
+      if (active === previous && urisBySubscriber.has(sponsor)) {
         activateStream(sponsor, stream);
         previous.stream.close();
       } else stream.close();
     } catch {
-      // It stands as it did.
+      // The previous stream stays open until the next attempt.
     } finally {
-      if (active && !subscribers.has(active.sponsor) && subscribers.size > 0) handOverLater();
+      if (active && !urisBySubscriber.has(active.sponsor) && urisBySubscriber.size > 0) scheduleHandOver();
     }
   }
 
-  function handOverLater(): void {
+  function scheduleHandOver(): void {
     cancelHandOver ??= clock.timer(BASE_RETRY_MS, () => void handOver());
   }
 
@@ -270,31 +265,30 @@ export function createUpstreamSubscription(parts: {
   }
 
   function renew(): void {
-    // One that breaks as soon as it stands is not made anew every second.
+    // The back-off restarts only after a stream that stayed open, so that one that breaks at once is not reopened every second.
     if (active && clock.now() - active.openedAt >= MAX_RETRY_MS) failures = 0;
     releaseStream();
-    if (subscribers.size > 0) scheduleRetry();
+    if (urisBySubscriber.size > 0) scheduleRetry();
   }
 
   function removeSubscriber(subscriber: Subscriber): void {
-    const uris = subscribers.get(subscriber);
+    const uris = urisBySubscriber.get(subscriber);
     if (!uris) return;
-    subscribers.delete(subscriber);
+    urisBySubscriber.delete(subscriber);
     const unusedUris = [...uris].filter((uri) => removeResource(subscriber, uri));
-    if (subscribers.size === 0) {
-      releaseStream();
-      coalescer.close();
+    if (urisBySubscriber.size === 0) {
+      close();
       onEmpty();
       return;
     }
     if (opening?.sponsor === subscriber || (active?.sponsor === subscriber && !isShared)) {
       releaseStream();
-      // That somebody left is no failure of the server.
+      // Not a failure of the server: the back-off does not grow.
       if (isShared) void ensureStream().catch(() => undefined);
       else scheduleRetry(false);
       return;
     }
-    if (active?.sponsor === subscriber) handOverLater();
+    if (active?.sponsor === subscriber) scheduleHandOver();
     unsubscribeUris(unusedUris);
   }
 
@@ -307,25 +301,25 @@ export function createUpstreamSubscription(parts: {
   function requireCapacity(subscriber: Subscriber, { length }: string): void {
     const own = (uriLengthByUser.get(subscriber.principal) ?? 0) + length;
     const isFull = own > MAX_URI_TEXT_PER_USER || totalUriLength + length > MAX_URI_TEXT_TOTAL;
-    if (isFull || length > MAX_URI_LENGTH || (subscribers.get(subscriber)?.size ?? 0) >= MAX_RESOURCES)
+    if (isFull || length > MAX_URI_LENGTH || (urisBySubscriber.get(subscriber)?.size ?? 0) >= MAX_RESOURCES)
       throw new GatewayError('MCP_RATE_LIMITED');
   }
 
   async function subscribe(subscriber: Subscriber, uri: string): Promise<void> {
-    const uris = subscribers.get(subscriber);
+    const uris = urisBySubscriber.get(subscriber);
     if (!uris || uris.has(uri)) return;
     requireCapacity(subscriber, uri);
     await ensureStream();
     if (!active) throw createSubscriptionUnsupportedError();
-    // They left meanwhile: nobody would ever let it go.
-    if (!subscribers.has(subscriber)) return;
-    // Others may have been named meanwhile.
+    // The subscriber left while the stream was opening. Nothing would ever remove its resource.
+    if (!urisBySubscriber.has(subscriber)) return;
+    // Other resources may have been added while the stream was opening.
     requireCapacity(subscriber, uri);
     const isNew = !subscribersByUri.has(uri);
     addResource(subscriber, uri);
     if (isNew) startSubscribe(active.stream, uri);
     try {
-      // As the first one to ask is told, so are those who ask meanwhile.
+      // Subscribers that arrive while the request is in progress share its result.
       await pendingSubscribes.get(uri);
     } catch (error) {
       if (removeResource(subscriber, uri)) void updateListen();
@@ -343,9 +337,15 @@ export function createUpstreamSubscription(parts: {
     subscribed.then(done, done);
   }
 
+  function close(): void {
+    urisBySubscriber.clear();
+    releaseStream();
+    coalescer.close();
+  }
+
   return {
     add(subscriber) {
-      subscribers.set(subscriber, new Set());
+      urisBySubscriber.set(subscriber, new Set());
       void ensureStream().catch(() => undefined);
       return {
         subscribeResource: (uri) => subscribe(subscriber, uri),
@@ -356,18 +356,19 @@ export function createUpstreamSubscription(parts: {
       };
     },
     renew,
-    close() {
-      subscribers.clear();
-      releaseStream();
-      coalescer.close();
-    },
+    close,
   };
 }
 
-/** The same notice is told at most this often. */
-const COALESCE_MS = 1_000;
+function isStillAllowed(subscriber: Subscriber): boolean {
+  try {
+    return subscriber.isAllowed();
+  } catch {
+    return false;
+  }
+}
 
-/** Tells notices on: the first at once, what repeats it within a second as one at the end of that second. */
+/** Delivers the first notification of a key at once. Repeats within `COALESCE_MS` become one at the end of that time. */
 export function createNotificationCoalescer(
   clock: Clock,
   deliver: (notification: ServerNotification) => void,
