@@ -1,16 +1,15 @@
-/** An IP address as bytes: 4 for IPv4 (also when it came in as ::ffff:a.b.c.d), 16 for IPv6. */
+/** An IP address as bytes: 4 for IPv4 (including IPv4-mapped IPv6 such as ::ffff:a.b.c.d), 16 for IPv6. */
 export interface Address {
   readonly bytes: Uint8Array;
-  /** The interface of a scoped address (RFC 4007 section 11); no part of the verdict. */
+  /** The zone of a scoped address (RFC 4007 section 11). The address check ignores it. */
   readonly zone?: string;
 }
 
 const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 /**
- * Reads the one strict spelling of an address. `127.1`, `0x7f.0.0.1`, `0177.0.0.1` and the like are not addresses
- * here: the URL parser has normalised them before, and wherever else one slips in, different readers disagree about
- * it, which is what an attacker wants.
+ * Parses strict notation only. `127.1`, `0x7f.0.0.1` and `0177.0.0.1` are not addresses here: the URL parser has
+ * normalized them already, and elsewhere parsers disagree about them, which an attacker can exploit.
  */
 export function parseAddress(text: string): Address | undefined {
   const v4 = parseV4(text);
@@ -19,7 +18,8 @@ export function parseAddress(text: string): Address | undefined {
   if (rest.length > 0 || (zone !== undefined && !/^[A-Za-z0-9._~-]{1,32}$/.test(zone))) return undefined;
   const v6 = parseV6(ipText);
   if (!v6) return undefined;
-  // The mapped form reaches the IPv4 host itself (RFC 4291 section 2.5.5.2): it is judged, compared and dialled as such.
+  // An IPv4-mapped address reaches the IPv4 host (RFC 4291 section 2.5.5.2), so it is checked, compared and dialed
+  // as IPv4.
   if (MAPPED_PREFIX.every((byte, i) => v6[i] === byte)) return { bytes: v6.subarray(12) };
   return zone === undefined ? { bytes: v6 } : { bytes: v6, zone };
 }
@@ -42,12 +42,13 @@ function parseV6(text: string): Uint8Array | undefined {
   const tail = halves.length === 2 ? parseGroups(halves[1] ?? '', true) : [];
   if (!head || !tail) return undefined;
   const missing = 16 - head.length - tail.length;
-  // `::` stands for at least one group of zeros (RFC 5952 section 4.2.2 asks for two; readers accept one).
+  // `::` stands for at least one group of zeros. RFC 5952 section 4.2.2 recommends it for two or more; parsers
+  // accept one.
   if (halves.length === 2 ? missing < 2 : missing !== 0) return undefined;
   return Uint8Array.from([...head, ...new Array<number>(missing).fill(0), ...tail]);
 }
 
-/** The bytes of colon-separated groups; the last one may be an IPv4 address in dotted form when `last` says so. */
+/** Parses colon-separated groups. If `allowsIpv4` is set, the last one may be an IPv4 address in dotted notation. */
 function parseGroups(text: string, allowsIpv4: boolean): number[] | undefined {
   if (text === '') return [];
   const parts = text.split(':');
@@ -66,7 +67,10 @@ function parseGroups(text: string, allowsIpv4: boolean): number[] | undefined {
   return bytes;
 }
 
-/** The spelling that is dialled: made from the judged bytes, so no second reader can understand it differently. */
+/**
+ * The text form that is dialed. It is built from the checked bytes, so no other parser can read it as another
+ * address.
+ */
 export function formatAddress({ bytes, zone }: Address): string {
   if (bytes.length === 4) return bytes.join('.');
   const parts: string[] = [];
@@ -86,7 +90,7 @@ interface Prefix {
 
 export function parsePrefix(text: string): Prefix | undefined {
   const [address = '', length = '', ...rest] = text.split('/');
-  // Not parseAddress: ::ffff:0:0/96 must stay 16 bytes long here.
+  // parseAddress would shorten ::ffff:0:0/96 to an IPv4 address.
   const bytes = parseV4(address) ?? parseV6(address);
   if (!bytes || rest.length > 0 || !/^[0-9]{1,3}$/.test(length) || Number(length) > bytes.length * 8)
     return undefined;
@@ -104,18 +108,18 @@ export function isInPrefix({ bytes }: Address, prefix: Prefix): boolean {
   );
 }
 
-/** A range that is not the public internet. */
+/** An address range outside the public internet. */
 interface AddressRange {
   readonly name: string;
-  /** Whether an operator's entry can open it. The rest is never a server, whatever the settings say. */
+  /** Whether an operator's allow-list entry can permit this range. The other ranges are always denied. */
   readonly canBeAllowed: boolean;
 }
 
 type RangeEntry = readonly [prefix: string, name: string, openable: 'openable' | 'never'];
 
 /**
- * Every special-purpose block of the IANA registries (RFC 6890) a server must not live in; the first match wins.
- * The source stands beside each line.
+ * The special-purpose blocks of the IANA registries (RFC 6890) where no server may run. The first match applies.
+ * Each line names its source.
  */
 const rangeEntries: readonly RangeEntry[] = [
   ['0.0.0.0/8', 'this-network', 'never'], // RFC 1122 section 3.2.1.3; Linux takes 0.0.0.0 for loopback
@@ -164,12 +168,12 @@ const NAT64 = requirePrefix('64:ff9b::/96');
 const GLOBAL_UNICAST = requirePrefix('2000::/3');
 const UNASSIGNED: AddressRange = { name: 'unassigned-v6', canBeAllowed: false };
 
-/** The range an address falls in, or undefined for the public internet. */
+/** The special-purpose range of an address; undefined for the public internet. */
 export function findRange(address: Address): AddressRange | undefined {
-  // RFC 6052: with DNS64 every IPv4-only host gets such an address, so the hidden address is judged in its place.
+  // With DNS64, each IPv4-only host has a NAT64 address (RFC 6052). Check the embedded IPv4 address instead.
   if (isInPrefix(address, NAT64)) return findRange({ bytes: address.bytes.subarray(12) });
   for (const range of ranges) if (isInPrefix(address, range.prefix)) return range;
-  // Closed on doubt: only 2000::/3 is handed out as public IPv6 (RFC 4291 section 2.4, IANA).
+  // Fail closed: only 2000::/3 is assigned as public IPv6 space (RFC 4291 section 2.4, IANA).
   return address.bytes.length === 16 && !isInPrefix(address, GLOBAL_UNICAST) ? UNASSIGNED : undefined;
 }
 

@@ -21,31 +21,33 @@ export interface EgressParts {
   resolve: Resolve;
   dial: Dial;
   clock: Clock;
-  /** Seals the hop count. */
+  /** Encrypts the hop count. */
   keyring: Keyring;
   settings: EgressSettings;
-  /** Asked at each new connection: the listening port is known only after the start. */
+  /** Called for each new connection, because the listening port is known only after the start. */
   ownEndpoints: () => OwnEndpoints;
-  /** Proxy variables. */
   env: ProxyEnvironment;
 }
 
-/** For whom, and with which patience, requests go out. */
+/** The audience, policy options and limits of outgoing requests. */
 export interface FetchOptions {
   audience: Audience;
-  /** `refuse` where a redirect is an attack: token endpoints. Default: follow 307 and 308. */
+  /**
+   * `refuse` for endpoints where a redirect would leak a credential, such as token endpoints. Default: follow 307
+   * and 308.
+   */
   redirects?: 'follow' | 'refuse';
-  /** The server's own proxy. Never from user data. */
+  /** The proxy from the server's definition. Never from user data. */
   proxy?: string | undefined;
   /**
-   * PEM certificates: the only authorities that count, for whomever a redirect leads to as well. The public ones do not,
-   * because any of them could vouch for somebody else under the name of a server that has an authority of its own. Text
-   * without a certificate trusts nobody. Never from user data.
+   * PEM certificates of the only trusted authorities, also for redirect targets. The public authorities are then
+   * not trusted, because any of them could issue a certificate for this name. Text without a certificate trusts no
+   * authority. Never from user data.
    */
   ca?: string | undefined;
   /**
-   * What `readHopCount` gave for the inbound request. On a connection that many requests share, pass the inbound
-   * `x-behalf-hop` header through with each call instead: it is read, counted up and replaced.
+   * The result of `readHopCount` for the inbound request. On a connection that serves many requests, pass the
+   * inbound `x-behalf-hop` header with each call instead. It is read, incremented and replaced.
    */
   hop?: number;
   timeouts?: Partial<Timeouts>;
@@ -53,20 +55,27 @@ export interface FetchOptions {
 }
 
 export interface Egress {
-  /** A WHATWG-shaped fetch that cannot leave the policy. Throws EgressPolicyError on a malformed proxy. */
+  /** A fetch with the WHATWG interface that enforces the policy. Throws EgressPolicyError if the proxy is malformed. */
   fetchFor(options: FetchOptions): Fetch;
-  /** The same without WHATWG objects, for the hot path: the same guards, limits and errors. */
+  /** The same guards, limits and errors without WHATWG objects, for the hot path. */
   sendFor(options: FetchOptions): Send;
-  /** The verdict alone, with the checked addresses. */
+  /** Runs the target check only and returns the checked addresses. */
   checkTarget(url: string | URL, audience: Audience): Promise<CheckedTarget>;
-  /** A judged and connected socket for protocols that are not HTTP requests, such as a websocket's upgrade. */
+  /** Opens a checked socket for protocols other than HTTP requests, such as a WebSocket upgrade. */
   connect(url: string | URL, options: FetchOptions, signal: AbortSignal): Promise<Duplex>;
   readHopCount: HopCounter['read'];
-  /** Lets requests in the air finish for a moment (5 s unless told), then closes every socket. */
+  /** Waits for requests in progress (5 s by default), then closes all sockets. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** The only door out. Settings are compiled once; a reload makes a new egress and closes the old one. */
+/**
+ * The only way to reach the network (SSRF guard). Invariants:
+ * - Each connection passes the target check, and connects only to an address that was checked (no DNS rebinding).
+ * - A redirect to another origin loses all exemptions and every header outside an allow-list.
+ * - Response sizes, event sizes and times are limited.
+ * - Errors name the host only, never the path, query, header values or body.
+ * Settings are compiled once. A reload creates a new egress and closes the old one.
+ */
 export function createEgress(parts: EgressParts): Egress {
   const { clock, dial, resolve } = parts;
   const policy = compilePolicy(parts.settings);

@@ -18,24 +18,30 @@ interface PendingRead {
   reject(error: Error): void;
 }
 
-/** What nobody has asked for yet may lie here; then the socket waits. */
+/** How many unread bytes the response buffers before it pauses the socket. */
 const HIGH_WATER_BYTES = 65_536;
-/** A body that nobody wants is read up to here, to keep its connection; a longer one costs more than a new one. */
+/**
+ * An unwanted body is read up to this size, so that the connection can be reused. Reading more costs more than a
+ * new connection.
+ */
 const MAX_DRAIN_BYTES = 16_384;
-/** The same in time: a server that announces a body and never sends it would hold a socket for as long as a call may take. */
+/**
+ * The same limit in time: a server that announces a body and never sends it must not occupy a socket for a whole
+ * call.
+ */
 const MAX_DRAIN_MS = 1_000;
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * The answer to one request on one socket: its head, then its body, read once. It takes the HTTP client's events
- * directly: a stream object for every answer would cost more than all checks together.
+ * The response to one request: status and headers, then the body, which can be read once. It handles the events of
+ * the HTTP client directly, because a stream object per response costs more than all checks together.
  */
 export class EgressResponse implements Dispatcher.DispatchHandler {
   readonly #host: string;
   readonly #exchange: HttpExchange;
   readonly #limits: Limits;
   readonly #clock: Clock;
-  /** Hands the pool back. */
+  /** Returns the connection pool entry. */
   readonly #release: () => void;
   readonly headReceived: Promise<void>;
   #settleHead!: { resolve(): void; reject(error: Error): void };
@@ -43,9 +49,9 @@ export class EgressResponse implements Dispatcher.DispatchHandler {
   statusText = '';
   headers: HeaderRecord = {};
   isEventStreamBody = false;
-  /** Where a redirect leads. */
+  /** The target of a redirect. */
   location: string | undefined;
-  /** False for a redirect that is followed: the exchange goes on without this answer. */
+  /** False for a redirect that is followed: the exchange continues after this response. */
   #isFinal = true;
   #guard!: BodyGuard;
   #controller: Controller | undefined;
@@ -66,20 +72,20 @@ export class EgressResponse implements Dispatcher.DispatchHandler {
     this.headReceived = new Promise((resolve, reject) => (this.#settleHead = { resolve, reject }));
   }
 
-  /** One header; several values are joined as RFC 9110 section 5.3 has it. */
+  /** Returns one header. Several values are joined with a comma (RFC 9110 section 5.3). */
   header(name: string): string | undefined {
     const value = this.headers[name];
     if (typeof value === 'string') return value;
     return Array.isArray(value) ? value.join(', ') : undefined;
   }
 
-  /** It is handed to the caller, also when it is a redirect. */
+  /** Marks this response as the one that the caller receives. */
   accept(): void {
     this.#isFinal = true;
     if (this.#hasEnded) this.#exchange.end();
   }
 
-  /** The next piece of the body, or undefined at its end. */
+  /** Returns the next chunk of the body; undefined at its end. */
   readChunk(): Promise<Buffer | undefined> {
     const chunk = this.#queue.shift();
     if (chunk !== undefined) {
@@ -94,7 +100,6 @@ export class EgressResponse implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** The whole body. */
   async readAll(): Promise<Buffer> {
     this.#buffersWholeBody = true;
     this.#resume();
@@ -105,7 +110,7 @@ export class EgressResponse implements Dispatcher.DispatchHandler {
     return this.#queue.drain();
   }
 
-  /** Nobody wants the rest. Resolves when the socket is free again or closed; never rejects. */
+  /** Ignores the rest of the body. Resolves when the socket can be reused or is closed. Never rejects. */
   discard(): Promise<void> {
     this.#queue.clear();
     if (this.#hasEnded || this.#error) return Promise.resolve();
@@ -123,14 +128,14 @@ export class EgressResponse implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** The reader leaves before the end: the server is told by closing. */
+  /** Closes the connection because the reader stops before the end of the body. */
   cancel(): void {
     if (!this.#hasEnded)
       this.abort(new DOMException('The response body was discarded before its end', 'AbortError'));
   }
 
   abort(error: Error): void {
-    // Before a connection stands there is nothing to close; onRequestStart then finds the error.
+    // Without a connection there is nothing to close; onRequestStart then finds the error.
     this.#fail(error);
     this.#controller?.abort(error);
   }
@@ -141,7 +146,7 @@ export class EgressResponse implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Controller, status: number, headers: HeaderRecord, statusText = ''): void {
-    // 1xx comes before the answer (RFC 9110 section 15.2).
+    // Ignores interim 1xx responses (RFC 9110 section 15.2).
     if (status < 200 || this.#error) return;
     this.status = status;
     this.statusText = statusText;
@@ -191,7 +196,7 @@ export class EgressResponse implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Controller | undefined, error: Error): void {
-    // Without a start nothing was written.
+    // If the request never started, no bytes were sent.
     this.#fail(this.#exchange.error ?? toEgressError(error, this.#host, this.#controller !== undefined));
   }
 

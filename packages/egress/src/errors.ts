@@ -1,6 +1,6 @@
 import { formatPath, type ErrorCode, type Path } from '@behalf/contracts';
 
-/** Why a request did not go out, or its answer did not come in: what happened, what to do, and the code it maps to. */
+/** The reasons why a request or its response failed: title, action and error code. */
 const reasons = {
   bad_url: ['is not a valid http(s) URL, or contains credentials', 'MCP_DOMAIN_NOT_ALLOWED'],
   bad_request: [
@@ -47,13 +47,13 @@ export type EgressReason = keyof typeof reasons;
 export const egressReasons = Object.keys(reasons) as EgressReason[];
 
 interface EgressErrorDetail {
-  /** A system error code such as ECONNREFUSED, or the limit that was reached. Never free text from outside. */
+  /** A system error code such as ECONNREFUSED, or the limit that was exceeded. Never text from the server. */
   detail?: string;
-  /** True when the server may have seen the request: repeating it could repeat its effect. */
+  /** True if the server may have received the request. Repeating it could then repeat its effect. */
   requestSent?: boolean;
 }
 
-/** Names the host and nothing else of the URL: a path or query may hold a secret. */
+/** Contains only the host of the URL, because a path or query may contain a secret. */
 export class EgressError extends Error {
   override readonly name = 'EgressError';
   readonly reason: EgressReason;
@@ -69,20 +69,20 @@ export class EgressError extends Error {
   }
 }
 
-/** The one map from this package's reasons to the codes that callers see. */
+/** Maps a reason to the error code that callers see. */
 export function getEgressErrorCode(error: EgressError): ErrorCode {
   return reasons[error.reason][1];
 }
 
 /**
- * A setting that cannot be compiled into a policy: stops the boot, or refuses the reload. The value is not repeated: it
- * may hold the password that it should not.
+ * A setting that cannot be compiled into a policy. It stops the start or rejects the reload. The message does not
+ * repeat the value, which may contain a password.
  */
 export class EgressPolicyError extends Error {
   override readonly name = 'EgressPolicyError';
-  /** The setting, as a key of EgressSettings and an index, or the variable: `['allowedAddresses', 0]`, `['PROXY']`. */
+  /** The setting as a path, such as `['allowedAddresses', 0]`, or the variable, such as `['PROXY']`. */
   readonly path: Path;
-  /** What is wrong with it, in words that can follow its name. */
+  /** What is wrong, as the rest of a sentence that starts with the setting's name. */
   readonly reason: string;
   constructor(path: Path, reason: string) {
     super(`${formatPath(path)} ${reason}`);
@@ -92,18 +92,18 @@ export class EgressPolicyError extends Error {
 }
 
 const SYSTEM_CODE = /^[A-Z][A-Z0-9_]{1,48}$/;
-/** What the platform calls a chain that ends nowhere, has run out or is for another name. */
+/** The platform's error codes for a certificate that is not trusted, has expired or is for another name. */
 const UNTRUSTED_CODE =
   /^(?:UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|CERT_|INVALID_(?:CA|PURPOSE)$|PATH_LENGTH_EXCEEDED$|ERR_TLS_CERT_ALTNAME_)/;
 
-/** Turns whatever the socket or the HTTP client threw into one typed error, without its free text. */
+/** Converts any error of the socket or the HTTP client to an EgressError, without its message. */
 export function toEgressError(error: unknown, host: string, requestSent: boolean): EgressError {
   if (error instanceof EgressError) return error;
   const code = getSystemCode(error);
-  // The HTTP client's own check of names and values; its text names the header.
+  // The HTTP client rejected a header name or value. Its message contains the header.
   if (code === 'UND_ERR_INVALID_ARG') return new EgressError('bad_request', host);
   const detail = code !== undefined && SYSTEM_CODE.test(code) ? { detail: code } : {};
-  // No request goes out before the certificate is checked.
+  // The certificate is checked before any request is sent.
   if (isUntrustedCertificate(error)) return new EgressError('certificate_untrusted', host, detail);
   return new EgressError('connection_failed', host, { ...detail, requestSent });
 }

@@ -8,13 +8,16 @@ import type { CheckTarget, CheckedTarget, TargetCheckOptions } from './targetChe
 
 export interface ConnectOptions extends Pick<TargetCheckOptions, 'audience' | 'hasExemptions'> {
   proxyFor: ProxySelector;
-  /** PEM certificates: the only authorities that may vouch for the server. */
+  /** PEM certificates of the only authorities that are trusted for this server. */
   ca: string | undefined;
-  /** Judging, resolving, dialling, the proxy's hand-shake and TLS together. */
+  /** Limits target check, DNS, TCP connect, proxy handshake and TLS together. */
   connectMs: number;
 }
 
-/** Opens a socket to a URL's server: judged, then dialled at the address that was judged, in one step. */
+/**
+ * Opens a socket to the server of a URL. It connects only to the addresses that the target check approved, in the
+ * same step.
+ */
 export type GuardedConnect = (url: URL, options: ConnectOptions, signal: AbortSignal) => Promise<Duplex>;
 
 type CertificateTrust = Pick<ConnectOptions, 'ca'>;
@@ -42,25 +45,26 @@ export function createGuardedConnect(parts: {
     { ca }: CertificateTrust,
     signal: AbortSignal,
   ): Promise<Duplex> {
-    // The operator chose the proxy and it usually is private: its own address is not judged.
+    // The target check does not apply to the proxy: the operator chose it, and its address is usually private.
     const proxyAddresses = parseAddress(proxy.host) ? [proxy.host] : await parts.resolve(proxy.host);
-    // The authority of the server has nothing to say about the proxy.
+    // `ca` is the authority of the server and does not apply to the proxy.
     const proxyEndpoint = { port: proxy.port, servername: proxy.host, tls: proxy.kind === 'https' };
     const socket = await dialFirst(parts, proxyAddresses, proxyEndpoint, signal);
     const onAbort = () => socket.destroy();
     signal.addEventListener('abort', onAbort, { once: true });
-    // The socket may fail between two hand-shakes, when nobody listens.
+    // The socket can fail between the two handshakes, when no other listener is attached.
     const onError = () => undefined;
     socket.on('error', onError);
     try {
-      // The checked literal, not the name: the proxy's DNS gets no say. Only an opened name may lack one.
+      // Sends the checked IP address to the proxy, not the name, so that the proxy does not resolve the name again.
+      // Only a host that the operator allowed may lack an address.
       const [address = target.host] = target.addresses;
       await openTunnel(socket, proxy, address, target.port);
       if (!target.tls) return socket;
       const { host: servername, port } = target;
       return await dial({ address, port, servername, tls: true, ca, tunnel: socket }, signal).catch(
         (error: unknown) => {
-          // It is the server that nobody vouches for; the proxy did its part.
+          // An untrusted certificate is an error of the server, not of the proxy.
           throw isUntrustedCertificate(error) ? toEgressError(error, servername, false) : error;
         },
       );
@@ -77,7 +81,7 @@ export function createGuardedConnect(parts: {
   async function openSocket(url: URL, options: ConnectOptions, signal: AbortSignal): Promise<Duplex> {
     const proxy = options.proxyFor(parseTarget(url));
     const target = await checkTarget(url, { ...options, isProxied: proxy !== undefined });
-    // Whoever waited has left while DNS took its time: do not dial for nobody.
+    // The caller may have aborted during the DNS lookup.
     if (signal.aborted) throw abortReason(signal);
     if (!proxy) return connectDirect(target, options, signal);
     try {
@@ -125,12 +129,12 @@ export function createGuardedConnect(parts: {
     });
 }
 
-/** RFC 8305 section 5: how long one address may stay silent before the next is tried beside it. */
+/** How long to wait for one address before trying the next one in parallel (RFC 8305 section 5). */
 const STAGGER_MS = 250;
 
 /**
- * Connects to the first of several checked addresses that answers: a black-holed IPv6 route must not cost the whole
- * connect timeout. Losers are closed.
+ * Connects to the first of several checked addresses that answers, so that a broken IPv6 route does not use up the
+ * whole connect timeout. The other sockets are closed.
  */
 function dialFirst(
   parts: { dial: Dial; clock: Clock },
@@ -170,7 +174,7 @@ function dialFirst(
         (error: unknown) => {
           pending -= 1;
           if (nextIndex < addresses.length) attempt();
-          // Whatever the dialler threw is what the caller classifies.
+          // Rejects with the original error: the caller classifies it.
           // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
           else if (pending === 0) settle(() => reject(error));
         },

@@ -3,7 +3,7 @@ import type { EgressResponse } from './egressResponse.ts';
 import { type GuardedRequest, readRequestHeaders } from './guardedRequest.ts';
 import { readDestination } from './target.ts';
 
-/** A WHATWG-shaped fetch that goes through the guard: see createEgress. */
+/** A fetch with the WHATWG interface that applies the egress policy. See `createEgress`. */
 export function createGuardedFetch(request: GuardedRequest): Fetch {
   return async (input, init = {}) => {
     const destination = readDestination(input);
@@ -47,7 +47,7 @@ function withoutFragment(url: URL): string {
   return url.hash === '' ? url.href : url.href.slice(0, -url.hash.length);
 }
 
-/** A body that can be sent again when a redirect asks for it. */
+/** A body that a redirect can send again. */
 interface RequestBody {
   readonly content: string | Uint8Array | null;
   readonly contentType: string | undefined;
@@ -55,7 +55,10 @@ interface RequestBody {
 
 const NO_BODY: RequestBody = { content: null, contentType: undefined };
 
-/** Text and bytes pass as they are; forms, blobs and streams are collected, because 307 and 308 repeat the body. */
+/**
+ * Strings and bytes are used as they are. Forms, blobs and streams are buffered, because 307 and 308 send the body
+ * again.
+ */
 function readRequestBody(body: RequestInit['body']): RequestBody | Promise<RequestBody> {
   if (body === undefined || body === null) return NO_BODY;
   if (typeof body === 'string') return { content: body, contentType: 'text/plain;charset=UTF-8' };
@@ -83,8 +86,8 @@ interface ResponseHead {
 }
 
 /**
- * A WHATWG Response without the platform's machinery: most answers are read whole, once, and never need a stream.
- * The stream is made when somebody asks for it; `clone` falls back to the platform's own class.
+ * A WHATWG Response without the overhead of the platform's class: most responses are read once as a whole and never
+ * need a stream. The stream is created on first access; `clone` uses the platform's class.
  */
 class GuardedResponse implements Response {
   readonly status: number;
@@ -122,7 +125,7 @@ class GuardedResponse implements Response {
     return this.#stream;
   }
 
-  /** Libraries recognise a Response of another realm by its tag. */
+  /** Libraries recognize a Response of another realm by its tag. */
   get [Symbol.toStringTag](): string {
     return 'Response';
   }
@@ -148,7 +151,7 @@ class GuardedResponse implements Response {
   }
 
   async formData(): Promise<FormData> {
-    // Part of the interface that no caller needs: a multipart parser would be attack surface for nothing.
+    // No caller needs it, and a multipart parser would add attack surface.
     return Promise.reject(new TypeError('Reading a response as form data is not supported'));
   }
 
@@ -176,7 +179,7 @@ class GuardedResponse implements Response {
   }
 }
 
-/** Pulls one piece at a time, so that a slow reader slows the server and not the heap. */
+/** Reads one chunk at a time, so that a slow reader causes backpressure instead of buffering. */
 function toStream(body: ResponseBody): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

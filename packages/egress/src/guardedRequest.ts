@@ -9,12 +9,12 @@ import { type Destination, readDestination } from './target.ts';
 const MAX_REDIRECTS = 5;
 
 interface GuardedRequestOptions {
-  /** Sockets judged with the exemptions of the audience: for the URL that was asked for, within its origin. */
+  /** Scope with the exemptions of the audience, for requests to the original origin. */
   scope: PoolScope;
-  /** Sockets judged without any: wherever a redirect to another origin leads. */
+  /** Scope without exemptions, for redirects to another origin. */
   redirectScope: PoolScope;
   redirects: 'follow' | 'refuse';
-  /** Gateways that forwarded the call before us. */
+  /** The number of gateways that already forwarded this call. */
   hop: number;
   timeouts: Timeouts;
   limits: Limits;
@@ -29,9 +29,12 @@ interface GuardedRequestParts {
 interface OutboundRequest {
   readonly destination: Destination;
   readonly method: string;
-  /** Name, value, name, value: without reserved ones. Taken over: ours are added to it. */
+  /**
+   * Alternating names and values, without reserved headers. This function takes ownership and appends the gateway's
+   * headers.
+   */
   readonly headers: string[];
-  /** The inbound hop header, when the caller passed it through. */
+  /** The hop header of the inbound request, if the caller passed it through. */
   readonly hop: string | undefined;
   readonly body: string | Uint8Array | null;
   readonly signal: Cancellation | null | undefined;
@@ -42,13 +45,16 @@ export interface InboundResponse {
   readonly response: EgressResponse;
   readonly finalDestination: Destination;
   readonly isRedirected: boolean;
-  /** True when HTTP gives this answer no body. */
+  /** True if HTTP defines no body for this method or status. */
   readonly hasNoBody: boolean;
 }
 
 export type GuardedRequest = (request: OutboundRequest) => Promise<InboundResponse>;
 
-/** The one way a request goes out: hop count, headers of ours, redirects, limits. Fetch and send are its two faces. */
+/**
+ * Sends all outgoing requests: hop count, the gateway's headers, redirects and limits. `createGuardedFetch` and
+ * `createGuardedSend` are two interfaces to it.
+ */
 export function createGuardedRequest(
   parts: GuardedRequestParts,
   options: GuardedRequestOptions,
@@ -88,7 +94,8 @@ export function createGuardedRequest(
           redirectMode === 'error' ? -1 : MAX_REDIRECTS - redirectCount,
         );
         if (redirectTarget.origin !== current.origin) {
-          // For good: a detour over another origin must not win back what the first one was trusted with.
+          // Permanent for this request: a redirect back to the first origin must not restore its headers and
+          // exemptions.
           sentHeaders = [...filterSafeHeaders(headers), ...gatewayHeaders];
           scope = options.redirectScope;
         }
@@ -138,7 +145,7 @@ export function createGuardedRequest(
     return { response, finalDestination, isRedirected, hasNoBody };
   }
 
-  /** What can be refused on the headers alone is not read first. */
+  /** Rejects a response by its headers, before its body is read. */
   function findUnreadable(host: string, response: EgressResponse): EgressError | undefined {
     const encoding = response.header('content-encoding')?.trim().toLowerCase() ?? '';
     if (encoding !== '' && encoding !== 'identity') {
@@ -151,7 +158,7 @@ export function createGuardedRequest(
   }
 }
 
-/** The next URL, held to the same form as the first. `left` counts how many more may be followed. */
+/** Returns the redirect target after the same URL checks as for the first URL. */
 function followRedirect(
   { url, host }: Destination,
   location: string,
@@ -166,14 +173,14 @@ function followRedirect(
   return readDestination(new URL(location, url));
 }
 
-/** 301 to 303 may turn a POST into a GET: what the caller asked for would silently not happen. */
+/** 301 to 303 may turn a POST into a GET, so the requested operation would silently not run. */
 function keepsMethod(status: number): boolean {
   return status === 307 || status === 308;
 }
 
 /**
- * What another origin may still see after a redirect: the shape of the message, which the body shows anyway. An
- * allow-list, because any configured or per-call header may be a credential under a name we do not know.
+ * The headers that another origin still receives after a redirect. An allow-list, because any other header may
+ * carry a credential.
  */
 const SAFE_HEADERS = new Set([
   'accept',
@@ -185,9 +192,9 @@ const SAFE_HEADERS = new Set([
 ]);
 
 interface RequestHeaders {
-  /** Name, value, name, value: the form the HTTP client takes without another copy. */
+  /** Alternating names and values, the form that the HTTP client uses without copying. */
   readonly flatHeaders: string[];
-  /** The inbound hop header, when the caller passed it through. */
+  /** The hop header of the inbound request, if the caller passed it through. */
   readonly hop: string | undefined;
   readonly hasContentType: boolean;
 }
@@ -214,7 +221,7 @@ function filterSafeHeaders(flatHeaders: readonly string[]): string[] {
   return safe;
 }
 
-/** Lower-case names, values without CR, LF or NUL. */
+/** Lower-case names; values without CR, LF and NUL. */
 function validateHeaders(host: string, init: RequestInit['headers']): Iterable<[string, string]> {
   if (init === undefined) return [];
   if (init instanceof Headers) return init;
@@ -226,29 +233,28 @@ function validateHeaders(host: string, init: RequestInit['headers']): Iterable<[
   }
 }
 
-/** Counts how many gateways in a row forwarded a call, so that servers that point at each other end in an error. */
+/** Counts the gateways that forwarded a call, so that gateways that point at each other fail instead of looping. */
 export const HOP_HEADER = hopHeader;
 
-/** The third hop is refused: a gateway behind a gateway is a set-up, three in a row are a loop. */
+/** A gateway behind a gateway is a valid setup. Three in a row are treated as a loop. */
 const MAX_HOPS = 2;
 
 export interface HopCounter {
-  /** The count an inbound request carries: 0 without the header, MAX_HOPS when it cannot be understood. */
+  /** The count of an inbound request: 0 without the header, MAX_HOPS if the value is not valid. */
   read(value: string | readonly string[] | null | undefined): number;
-  /** The header value of an outgoing request. */
   write(count: number): string;
 }
 
 const HOP_CONTEXT: SealContext = { tenant: '-', principal: '-', server: '-', kind: 'hop', field: 'count' };
 
 /**
- * The value is the count in the clear, then the count sealed. The seal is what replicas with our keys believe:
- * nobody between them can lower it short of dropping the header. A gateway with other keys cannot open it and counts
- * with the clear number; without that, a loop over two deployments would start again at each of them. A forged clear
- * number can only shorten the forger's own chain, and a value that makes no sense counts as the limit.
+ * The value contains the count twice: in plain text and encrypted. Replicas with the same keys trust the encrypted
+ * count, which a gateway in between can remove but not lower. A gateway with other keys cannot decrypt it
+ * and uses the plain count. Without the plain count, a loop across two deployments would restart at each of them. A
+ * forged plain count only shortens the forger's own chain. An invalid value counts as the limit.
  */
 export function createHopCounter(keyring: Keyring): HopCounter {
-  // The same few values go out with every request: sealing each time would cost more than the request's parsing.
+  // Encrypting the same few values for each request would cost more than parsing the request.
   const encodedCounts = new Map<number, string>();
 
   return {
@@ -257,7 +263,7 @@ export function createHopCounter(keyring: Keyring): HopCounter {
       if (typeof value !== 'string') return value.length === 0 ? 0 : MAX_HOPS;
       const [, claimedCount, envelope = ''] = /^([0-9]);([A-Za-z0-9._-]{1,200})$/.exec(value) ?? [];
       if (claimedCount === undefined) return MAX_HOPS;
-      // A request that another gateway forwarded has at least one hop behind it, whatever it claims.
+      // The header proves at least one hop, whatever its value.
       return Math.max(1, Number(claimedCount), unsealCount(keyring, envelope));
     },
     write(count) {

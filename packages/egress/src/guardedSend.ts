@@ -4,7 +4,7 @@ import type { EgressResponse } from './egressResponse.ts';
 import type { ResolveDestination } from './target.ts';
 import { type GuardedRequest, HOP_HEADER, type InboundResponse } from './guardedRequest.ts';
 
-/** The same door without WHATWG objects: see `Send`. */
+/** Implements `Send`: the same guards as fetch, without WHATWG objects. */
 export function createGuardedSend(request: GuardedRequest, resolveDestination: ResolveDestination): Send {
   return async ({ method, url, headers, body, signal }) =>
     new GuardedSendResponse(
@@ -20,7 +20,7 @@ export function createGuardedSend(request: GuardedRequest, resolveDestination: R
     );
 }
 
-/** Names and values are checked by the HTTP client, which throws before anything is written. */
+/** The HTTP client validates names and values and throws before it sends anything. */
 function flatten(headers: SendRequest['headers']): string[] {
   const flat: string[] = [];
   for (const name of Object.keys(headers)) {
@@ -52,7 +52,7 @@ class GuardedSendResponse implements SendResponse {
     this.#use();
     if (this.#hasNoBody) return '';
     const text = (await this.#response.readAll()).toString('utf8');
-    // A byte order mark is no part of the text (as in the Encoding standard's "UTF-8 decode").
+    // A byte order mark is not part of the text ("UTF-8 decode" of the Encoding standard).
     return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   }
 
@@ -73,10 +73,10 @@ class GuardedSendResponse implements SendResponse {
 }
 
 async function* emptyChunks(): AsyncGenerator<Uint8Array> {
-  // Nothing follows such a status.
+  // No chunks.
 }
 
-/** Asks for one piece at a time, so that a slow reader slows the server and not the heap. */
+/** Reads one chunk at a time, so that a slow reader causes backpressure instead of buffering. */
 async function* readChunks(response: EgressResponse): AsyncGenerator<Uint8Array> {
   try {
     for (let chunk = await response.readChunk(); chunk !== undefined; chunk = await response.readChunk())

@@ -2,22 +2,25 @@ import { setMaxListeners } from 'node:events';
 import { type Cancel, type Cancellation, type Clock, abortReason } from '@behalf/kernel';
 import { EgressError } from './errors.ts';
 
-/** Milliseconds. Each one is a typed error of its own. */
+/** In milliseconds. Each timeout has its own error code. */
 export interface Timeouts {
-  /** DNS, TCP, the proxy's hand-shake and TLS of a new connection. */
+  /** DNS, TCP connect, proxy handshake and TLS of a new connection. */
   readonly connectMs: number;
-  /** From sending a request to the first byte of its answer; a new connection counts. */
+  /** From the request to the first byte of the response, including the time to connect. */
   readonly headersMs: number;
-  /** The whole exchange with its redirects. An event stream is open-ended: for it this ends with the headers. */
+  /**
+   * The whole exchange including redirects. For an event stream, which has no end, this limit applies only until
+   * the headers.
+   */
   readonly totalMs: number;
-  /** The longest silence within a body. */
+  /** The longest pause within a body. */
   readonly idleMs: number;
 }
 
 export interface Limits {
-  /** A body that is not an event stream, and one single event of a stream. */
+  /** Applies to a body that is not an event stream, and to a single event of a stream. */
   readonly bodyBytes: number;
-  /** One line of an event stream. */
+  /** Applies to one line of an event stream. */
   readonly sseLineBytes: number;
 }
 
@@ -29,14 +32,14 @@ export const defaultTimeouts: Timeouts = {
 };
 export const defaultLimits: Limits = { bodyBytes: 16 * 1024 * 1024, sseLineBytes: 5 * 1024 * 1024 };
 
-/** What an exchange ends when its time is over or its caller leaves. */
+/** Aborted when the exchange times out or its caller aborts. */
 interface AbortTarget {
   abort(error: Error): void;
 }
 
 /**
- * One request with its redirects and its body: the clock and the caller's signal can end it at any time. A class and
- * not a closure, because one is made for every request of the hot path.
+ * One request with its redirects and its body. A timeout or the caller's signal can end it at any time. This is a
+ * class rather than a closure because the hot path creates one per request.
  */
 export class HttpExchange {
   readonly #clock: Clock;
@@ -44,14 +47,14 @@ export class HttpExchange {
   readonly #callerSignal: Cancellation | null | undefined;
   readonly #startedAt: number;
   #phase: 'headers' | 'body' | 'stream' = 'headers';
-  /** When the phase began or the last byte came. */
+  /** When the phase began or the last chunk arrived. */
   #since: number;
   #host = '';
   #abortTarget: AbortTarget | undefined;
   #hasEnded = false;
   #cancel: Cancel | undefined;
   #armedFor = Infinity;
-  /** Why it was ended early. */
+  /** The reason if the exchange failed. */
   error: Error | undefined;
 
   constructor(clock: Clock, timeouts: Timeouts, callerSignal: Cancellation | null | undefined) {
@@ -65,17 +68,17 @@ export class HttpExchange {
       this.fail(abortReason(callerSignal));
       return;
     }
-    // One signal may stand for a connection that carries many requests; each takes its listener off at its end.
+    // One signal may belong to a connection with many requests. Each exchange removes its listener when it ends.
     if (callerSignal instanceof EventTarget) setMaxListeners(0, callerSignal);
     callerSignal.addEventListener('abort', this);
   }
 
-  /** The caller's signal was aborted. */
+  /** Called when the caller's signal aborts. */
   handleEvent(): void {
     this.fail(abortReason(this.#callerSignal as Cancellation));
   }
 
-  /** `running` goes to `host` now: the wait for its headers begins. */
+  /** Starts the headers phase of a request to `host`. */
   awaitHeaders(host: string, abortTarget: AbortTarget): void {
     this.#host = host;
     this.#abortTarget = abortTarget;
@@ -84,14 +87,14 @@ export class HttpExchange {
     this.#arm();
   }
 
-  /** Headers have come: from now on silence is measured, and for anything but a stream the total time. */
+  /** The headers arrived: from now on the idle timeout applies, and the total timeout unless the body is a stream. */
   startBody(isEventStream: boolean): void {
     this.#phase = isEventStream ? 'stream' : 'body';
     this.#since = this.#clock.now();
     this.#arm();
   }
 
-  /** A chunk has come. */
+  /** Restarts the idle timeout when a chunk arrives. */
   recordProgress(): void {
     this.#since = this.#clock.now();
   }
@@ -114,7 +117,7 @@ export class HttpExchange {
     this.#callerSignal?.removeEventListener('abort', this);
   }
 
-  /** The longest silence of this phase ends here. */
+  /** When the timeout of the current phase expires. */
   #stepEnd(): number {
     return this.#since + (this.#phase === 'headers' ? this.#timeouts.headersMs : this.#timeouts.idleMs);
   }
@@ -123,7 +126,10 @@ export class HttpExchange {
     return this.#phase === 'stream' ? Infinity : this.#startedAt + this.#timeouts.totalMs;
   }
 
-  /** One timer, set anew only for an earlier end; one that fires early looks again. A chunk costs no timer. */
+  /**
+   * Uses one timer. It is replaced only by an earlier deadline; a timer that fires too early is set again. A chunk
+   * therefore costs no timer.
+   */
   #arm(): void {
     const dueAt = Math.min(this.#stepEnd(), this.#totalEnd());
     if (this.#hasEnded || dueAt >= this.#armedFor) return;
@@ -148,20 +154,20 @@ export class HttpExchange {
   }
 }
 
-/** Looks at each chunk on its way in; the error it returns ends the exchange. */
+/** Inspects each received chunk. A returned error ends the exchange. */
 export type BodyGuard = (chunk: Uint8Array) => EgressError | undefined;
 
 const LF = 10;
 const CR = 13;
 
-/** True for exactly this media type, whatever its parameters. A type that merely mentions it is no stream. */
+/** Whether the media type is exactly `text/event-stream`, with any parameters. */
 export function isEventStream(contentType: string): boolean {
   const semicolon = contentType.indexOf(';');
   const essence = semicolon < 0 ? contentType : contentType.slice(0, semicolon);
   return essence.trim().toLowerCase() === 'text/event-stream';
 }
 
-/** A body may come in pieces this small on the whole; each one costs us time, whatever is in it. */
+/** The smallest average chunk size of a body. Each chunk costs processing time, however small it is. */
 const MIN_AVERAGE_CHUNK_BYTES = 16;
 const MIN_CHUNK_LIMIT = 1_024;
 
@@ -181,15 +187,15 @@ export function bodyTooLarge(host: string, bodyBytes: number): EgressError {
 }
 
 /**
- * A stream may run for days, so its sum says nothing. What a reader must hold in memory is one line, and one event
- * until the blank line that ends it: both are capped, or endless `data:` lines would fill the heap.
+ * Limits lines and events instead of the total, because a stream may run for days. A reader buffers one line, and
+ * one event until its blank line. Without both limits, endless `data:` lines would exhaust memory.
  */
 export function createEventStreamGuard(host: string, { sseLineBytes, bodyBytes }: Limits): BodyGuard {
   let lineBytes = 0;
   let eventBytes = 0;
   let lastWasCr = false;
   return (chunk) => {
-    // Byte by byte: whatever the mix of line ends, each byte is looked at once.
+    // Reads each byte once, for any mix of line endings.
     for (const byte of chunk) {
       if (byte !== LF && byte !== CR) {
         lineBytes += 1;
@@ -199,7 +205,7 @@ export function createEventStreamGuard(host: string, { sseLineBytes, bodyBytes }
         if (eventBytes > bodyBytes) return bodyTooLarge(host, bodyBytes);
         continue;
       }
-      // LF right after CR is the second half of one line end, not a blank line.
+      // An LF after a CR belongs to the same line ending; it is not a blank line.
       if (byte === CR || !lastWasCr) {
         if (lineBytes === 0) eventBytes = 0;
         lineBytes = 0;

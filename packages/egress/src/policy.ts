@@ -4,21 +4,20 @@ import { EgressPolicyError } from './errors.ts';
 import { type NetworkTarget, defaultPort, parseHost, parseTarget } from './target.ts';
 import type { Audience } from './targetCheck.ts';
 
-/** The settings that decide where requests may go. */
+/** The settings that decide which servers Behalf may contact. */
 export interface EgressSettings {
-  /** `mcpSettings.allowedDomains`; non-empty means nothing else. */
+  /** `mcpSettings.allowedDomains`. If not empty, all other domains are denied. */
   readonly allowedDomains?: readonly string[];
-  /** `mcpSettings.allowedAddresses`: private space for everyone. */
+  /** `mcpSettings.allowedAddresses`: private addresses that every server may use. */
   readonly allowedAddresses?: readonly string[];
-  /** `mcpSettings.operatorAddresses`: private space for servers of the YAML alone. */
+  /** `mcpSettings.operatorAddresses`: private addresses that only servers defined in YAML may use. */
   readonly operatorAddresses?: readonly string[];
-  /** Origins of the configured issuers: open to the identity client alone. */
+  /** Origins of the configured identity providers. Only the identity client may contact them. */
   readonly identityOrigins?: readonly string[];
-  /** Origins of the configured models: open to the chat's own requests alone. */
+  /** Origins of the configured model APIs. Only the chat may contact them. */
   readonly modelOrigins?: readonly string[];
 }
 
-/** The settings, compiled once. */
 export interface Policy {
   readonly isDomainAllowed: DomainRule;
   allowsHost(audience: Audience, host: string, port: number): boolean;
@@ -68,7 +67,7 @@ function originKey({ protocol, host, port }: NetworkTarget): string {
   return JSON.stringify([protocol, host, port]);
 }
 
-/** Says whether a target may be spoken to by name. */
+/** Whether the domain list allows a target. */
 type DomainRule = (protocol: string, host: string, port: number) => boolean;
 
 interface DomainEntry {
@@ -82,10 +81,10 @@ const DOMAIN_ENTRY_PATTERN =
   /^(?:([a-z]+):\/\/)?(\*\.)?(\[[0-9a-f:.]+\]|[^\s/:?#@*[\]]+)(?::([0-9]{1,5}))?\/?$/i;
 
 /**
- * Compiles `mcpSettings.allowedDomains`. An empty list allows every name; a non-empty one allows nothing else. An
- * entry with a scheme means that scheme's effective port, so `https://h` and `https://h:443` are one entry; one with
- * neither scheme nor port means any. As in LibreChat, `*.h` includes `h`, and `www.` is ignored on both sides; not behind
- * a wildcard, where it would open every neighbour of the zone that was meant.
+ * Compiles `mcpSettings.allowedDomains`. An empty list allows every name; otherwise only listed names are allowed.
+ * An entry with a scheme means the effective port of that scheme, so `https://h` and `https://h:443` are equal. An
+ * entry with neither scheme nor port matches any. As in LibreChat, `*.h` includes `h`, and `www.` is ignored on
+ * both sides. It is not ignored behind a wildcard, because `*.www.h` would then match every subdomain of `h`.
  */
 function compileAllowedDomains(domains: readonly string[]): DomainRule {
   const entries = domains.map(parseDomainEntry);
@@ -127,17 +126,20 @@ function stripWww(host: string): string {
   return host.startsWith('www.') ? host.slice(4) : host;
 }
 
-/** `host:port` pairs that an operator opened. */
+/** `host:port` pairs that the operator allowed. */
 interface AllowedAddresses {
-  /** The host as it stands in the URL. */
+  /** Matches the host of the URL. */
   hasHost(host: string, port: number): boolean;
-  /** An address a name resolved to: who may dial the literal may reach it by name, too. */
+  /** Matches an address that a name resolved to: an allowed IP address is also reachable by name. */
   hasAddress(address: Address, port: number): boolean;
 }
 
 const ADDRESS_ENTRY_PATTERN = /^(\[[0-9a-f:.]+\]|[^\s/:?#@*[\]]+):([0-9]{1,5})$/i;
 
-/** Compiles `allowedAddresses` or `operatorAddresses`. The port is mandatory: a whole host is never opened. */
+/**
+ * Compiles `allowedAddresses` or `operatorAddresses`. The port is mandatory, so that an entry never allows a whole
+ * host.
+ */
 function compileAllowedAddresses(setting: string, entries: readonly string[]): AllowedAddresses {
   const allowed = new Set(entries.map((text, index) => parseAddressEntry([setting, index], text)));
   return {
@@ -163,7 +165,7 @@ function parseAddressEntry(path: Path, text: string): string {
 }
 
 function toEntryKey(host: string, port: number): string {
-  // A literal has several spellings; its bytes have one.
+  // An IP address has several text forms. Normalize it.
   const ipAddress = parseAddress(host);
   return JSON.stringify([ipAddress ? formatAddress({ bytes: ipAddress.bytes }) : host, port]);
 }

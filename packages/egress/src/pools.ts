@@ -5,24 +5,24 @@ import type { GuardedConnect, ConnectOptions } from './guardedConnect.ts';
 import type { Destination } from './target.ts';
 import { EgressError } from './errors.ts';
 
-/** The kept connections to one origin under one policy. */
+/** The open connections to one origin within one scope. */
 interface PoolEntry {
   readonly pool: Pool;
   readonly origin: string;
 }
 
-/** What two requests must have in common to share sockets. */
+/** Requests share sockets only if they have the same scope. */
 export interface PoolScope extends ConnectOptions {
-  /** A tuple as JSON of everything that the verdict on a socket depended on. */
+  /** A JSON tuple of everything that the target check of a socket depended on. */
   readonly key: string;
 }
 
 export interface Pools {
-  /** The pool of a scope and origin, for one request; hand it back with `release`. */
+  /** Returns the pool of a scope and origin for one request. Call `release` afterwards. */
   acquire(scope: PoolScope, destination: Destination): PoolEntry;
   release(entry: PoolEntry): void;
   readonly size: number;
-  /** Lets requests in the air finish for at most `graceMs`, then closes every socket. */
+  /** Waits up to `graceMs` for requests in progress, then closes all sockets. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -38,16 +38,17 @@ const IDLE_MS = 60_000;
 const KEEP_ALIVE_MS = 10_000;
 
 /**
- * A socket was judged when it was dialled, under the exemptions of one audience. Pools are therefore keyed by
- * audience, exemptions, proxy and authority as well as by origin: a user's server never rides on a socket that only the
- * operator's word had opened, and nobody on one that another authority vouched for.
+ * The target check runs when a socket is opened, with the exemptions of one audience. Pools are therefore keyed by
+ * audience, exemptions, proxy and certificate authority as well as by origin. A user-defined server never shares a
+ * socket that only an operator's exemption allowed, and no request uses a socket that another certificate authority
+ * verified.
  */
 export function createPools(parts: { connect: GuardedConnect; clock: Clock }): Pools {
   const { connect, clock } = parts;
   const entries = new Map<string, PoolState>();
   const closingPools = new Set<Pool>();
   const dialController = new AbortController();
-  // Every dial in progress listens: many of them are load, not a leak.
+  // Each connection attempt adds a listener. Many listeners mean load, not a leak.
   setMaxListeners(0, dialController.signal);
   let latest: PoolState | undefined;
   let cancelSweep: Cancel | undefined;
@@ -58,7 +59,7 @@ export function createPools(parts: { connect: GuardedConnect; clock: Clock }): P
     const pool = new Pool(origin, {
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // Our own clock measures these, for every phase and with an error of ours.
+      // HttpExchange measures all timeouts with the injected clock and reports them with its own error codes.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: (_options, callback) => {
@@ -66,7 +67,7 @@ export function createPools(parts: { connect: GuardedConnect; clock: Clock }): P
           (socket) => {
             entry.socketCount += 1;
             socket.once('close', () => (entry.socketCount -= 1));
-            // The client wants a net.Socket and uses what every Duplex has.
+            // The type requires a net.Socket; the client uses only methods of Duplex.
             callback(null, socket as never);
           },
           (error: unknown) => callback(error as Error, null),
@@ -102,13 +103,14 @@ export function createPools(parts: { connect: GuardedConnect; clock: Clock }): P
       if (isClosed) throw new EgressError('closed', destination.host);
       const key = destination.poolKey(scope);
       let entry = entries.get(key);
-      // Moving an entry costs a table every few times, and almost every request repeats the one before.
+      // Almost every request uses the same pool as the previous one. This avoids moving the entry in the map each
+      // time.
       if (!entry || entry !== latest) {
         if (entry) entries.delete(key);
         else {
           entry = openPool(scope, destination, key);
           const [leastRecent] = entries.values();
-          // Closing is graceful: what the evicted pool still carries may finish.
+          // Closing is graceful: requests on the evicted pool can finish.
           if (entries.size >= MAX_POOLS && leastRecent) closePool(leastRecent);
         }
         entries.set(key, entry);
@@ -122,7 +124,7 @@ export function createPools(parts: { connect: GuardedConnect; clock: Clock }): P
       const entry = released as PoolState;
       entry.useCount -= 1;
       entry.idleSince = clock.now();
-      // Nothing was ever connected: keeping it would let refused URLs push warm pools out.
+      // The pool never had a connection. Remove it, so that denied URLs do not evict pools in use.
       if (entry.useCount === 0 && entry.socketCount === 0) closePool(entry);
     },
     get size() {

@@ -8,22 +8,21 @@ import type { Audience } from './targetCheck.ts';
 /** The proxy for a target, or undefined for a direct connection. */
 export type ProxySelector = (target: NetworkTarget) => Proxy | undefined;
 
-/** The environment as a record: this package never reads the real one. */
+/** The proxy variables of the environment. This package never reads `process.env`. */
 export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Whose requests, and the proxy that their server's own definition names. */
+/** The kind of the request, and the proxy from the server's definition. */
 export interface ProxyPreference {
   readonly audience: Audience;
   readonly configuredProxy: string | undefined;
 }
 
 /**
- * Who decides, in order: the server's own `proxy`, then `PROXY`, then the standard variables with NO_PROXY. As in
- * curl, a variable's lower-case form wins, and set to empty it switches its upper-case twin off.
- *
- * What is on this machine is asked directly: credentials may go there in clear text because they do not leave it, and
- * for a proxy its loopback is another machine. Only who wrote one beside a server's own address may want it otherwise,
- * and for secrets of the gateway itself nobody.
+ * Selects the proxy, in this order: the server's own `proxy`, then `PROXY`, then the standard variables with
+ * NO_PROXY. As in curl, the lower-case form of a variable takes precedence, and an empty lower-case form disables
+ * the upper-case form. Loopback targets are contacted directly: credentials in plain text do not leave the machine
+ * then, and for a proxy, loopback is another machine. Only a `proxy` in the server's own definition overrides this,
+ * and never for requests with the gateway's own secrets.
  */
 export function compileProxySelector(env: ProxyEnvironment): (preference: ProxyPreference) => ProxySelector {
   const proxyVariable = trimToUndefined(env.PROXY);
@@ -49,10 +48,10 @@ export function compileProxySelector(env: ProxyEnvironment): (preference: ProxyP
   };
 }
 
-/** As it is written: a name is never resolved to find out. */
+/** Decided by the text of the host alone, without DNS. */
 function isLoopback({ host, ipAddress }: NetworkTarget): boolean {
   if (ipAddress) return findRange(ipAddress)?.name.startsWith('loopback') === true;
-  // RFC 6761, section 6.3.
+  // RFC 6761 section 6.3.
   return host === 'localhost' || host.endsWith('.localhost');
 }
 
@@ -64,7 +63,7 @@ function proxyFromVariables(env: ProxyEnvironment, name: string): Proxy | undefi
   return undefined;
 }
 
-/** Undefined when neither form is set; an empty lower-case form is an answer: none. */
+/** Undefined if neither form is set. An empty lower-case form counts as set. */
 function readVariable(env: ProxyEnvironment, name: string): string | undefined {
   return env[name]?.trim() ?? trimToUndefined(env[name.toUpperCase()]);
 }
@@ -77,9 +76,9 @@ function trimToUndefined(text: string | undefined): string | undefined {
 type NoProxyRule = (target: NetworkTarget) => boolean;
 
 /**
- * Compiles NO_PROXY: `*`, `host` (with its subdomains, as curl and Go read it), `.host` and `*.host`, an address, a
- * CIDR block, a range `a-b`, bare or bracketed IPv6, each but the blocks with an optional port. Entries compare with
- * the host as written: a name is never resolved to find out. An entry that is none of these matches nothing.
+ * Compiles NO_PROXY: `*`, `host` (including subdomains, as in curl and Go), `.host`, `*.host`, an address, a CIDR
+ * block, a range `a-b`, or IPv6 with or without brackets. All except CIDR blocks may have a port. Entries are
+ * compared with the host as written, without DNS. Any other entry matches nothing.
  */
 export function compileNoProxy(text: string): NoProxyRule {
   const rules = text
@@ -103,7 +102,7 @@ function compileNoProxyEntry(entry: string): NoProxyRule {
       compareAddresses(ipAddress, high) <= 0;
   }
 
-  // Bare IPv6 first: its last group is not a port.
+  // Try IPv6 without brackets first: its last group is not a port.
   const address = parseAddress(entry);
   if (address)
     return ({ ipAddress }) => ipAddress !== undefined && compareAddresses(address, ipAddress) === 0;
@@ -125,13 +124,13 @@ function compileNoProxyEntry(entry: string): NoProxyRule {
     matchesPort(target) && (target.host.endsWith(`.${host}`) || (!isSubdomainRule && target.host === host));
 }
 
-/** Orders addresses of one family; those of two families are never equal nor within each other. */
+/** Orders addresses of one family. Addresses of different families are never equal or in one range. */
 function compareAddresses(a: Address, b: Address): number {
   if (a.bytes.length !== b.bytes.length) return Number.NaN;
   return Buffer.compare(a.bytes, b.bytes);
 }
 
-/** A proxy, read from its URL once. */
+/** A parsed proxy URL. */
 export interface Proxy {
   readonly kind: 'http' | 'https' | 'socks5';
   readonly host: string;
@@ -147,9 +146,9 @@ const PROXY_KINDS: Readonly<Record<string, readonly [kind: Proxy['kind'], port: 
   'socks5h:': ['socks5', 1080],
 };
 
-/** `where` names the setting or the variable in the error. */
+/** `settingName` is the setting or variable that an error message names. */
 export function parseProxy(settingName: string, text: string): Proxy {
-  // A bare host:port is common in proxy variables.
+  // Proxy variables often contain host:port without a scheme.
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const url = parseUrl(withScheme) && new URL(withScheme);
   const kindAndPort = url && PROXY_KINDS[url.protocol];
@@ -180,14 +179,14 @@ function decodeCredential(settingName: string, text: string): string {
   }
 }
 
-/** Asks a proxy, over a socket to it, for a tunnel to `host:port`. Throws when it refuses. */
+/** Requests a tunnel to `host:port` from a proxy over an open socket. Throws if the proxy refuses. */
 export function openTunnel(socket: Duplex, proxy: Proxy, host: string, port: number): Promise<void> {
   return proxy.kind === 'socks5'
     ? socksConnect(socket, proxy, host, port)
     : httpConnect(socket, proxy, host, port);
 }
 
-/** RFC 9110 section 9.3.6. */
+/** HTTP CONNECT (RFC 9110 section 9.3.6). */
 async function httpConnect(
   socket: Duplex,
   { credentials }: Proxy,
@@ -213,7 +212,7 @@ function endOfHead(bytes: Buffer): number | undefined {
   return headEnd < 0 ? undefined : headEnd + 4;
 }
 
-/** RFC 1928, with the user name and password of RFC 1929. */
+/** SOCKS5 (RFC 1928) with user name and password (RFC 1929). */
 async function socksConnect(
   socket: Duplex,
   { credentials }: Proxy,
@@ -264,8 +263,8 @@ function toSocksField(text: string): Buffer {
 }
 
 /**
- * Reads from a socket until `complete` says how many of the bytes so far belong to the message; what follows is put
- * back for the next reader. Used for the few bytes a proxy sends before the tunnel stands.
+ * Reads from a socket until `findEnd` returns the length of the message. Bytes after the message are put back for
+ * the next reader. Used for the short messages of a proxy handshake.
  */
 export function readBytes(
   socket: Duplex,

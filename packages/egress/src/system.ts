@@ -5,21 +5,20 @@ import { connect as connectTls } from 'node:tls';
 import type { Dial, DialTarget, Resolve } from '@behalf/kernel';
 import { abortReason } from '@behalf/kernel';
 
-/** The machine's resolver, with /etc/hosts: what a plain connect would have used. */
+/** The system resolver including /etc/hosts, the same as for an ordinary connection. */
 export const systemResolve: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
 
-/** Every address of this machine's interfaces. */
 export function systemLocalAddresses(): readonly string[] {
   return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
 }
 
 interface SystemDialOptions {
-  /** PEM certificates to trust instead of the default ones. */
+  /** PEM certificates to trust instead of the default authorities. */
   ca?: string | readonly string[];
 }
 
-/** Opens real sockets, to literals alone: a name here would be resolved a second time, behind the guard's back. */
+/** Opens real sockets, only to IP addresses: a name would be resolved a second time, after the target check. */
 export function createSystemDial({ ca }: SystemDialOptions = {}): Dial {
   const trustOptions = ca === undefined ? {} : { ca: [...(typeof ca === 'string' ? [ca] : ca)] };
   return (target, signal) =>
@@ -58,7 +57,8 @@ function openSocket(
     ? connectTls({
         ...trustOptions,
         ...(tunnel === undefined ? { host: address, port } : { socket: tunnel, host: servername }),
-        // RFC 6066 section 3: a literal is never sent as server name; the certificate is then checked against `host`.
+        // TLS never sends an IP address as server name (RFC 6066 section 3). The certificate is then checked
+        // against `host`.
         ...(isIP(servername) === 0 ? { servername } : {}),
         ALPNProtocols: ['http/1.1'],
       })

@@ -2,15 +2,15 @@ import { type Address, parseAddress } from './address.ts';
 import { EgressError } from './errors.ts';
 import type { PoolScope } from './pools.ts';
 
-/** Where a URL leads, in the one form that every rule compares. */
+/** The target of a URL in the normalized form that all rules compare. */
 export interface NetworkTarget {
   readonly protocol: string;
   /** Lower case, without brackets and without a trailing dot. */
   readonly host: string;
-  /** The effective port: never empty. */
+  /** The effective port. Never empty. */
   readonly port: number;
   readonly tls: boolean;
-  /** The address when the host is a literal. */
+  /** Set if the host is an IP address. */
   readonly ipAddress: Address | undefined;
 }
 
@@ -25,7 +25,7 @@ export function defaultPort(protocol: string): number | undefined {
   return DEFAULT_PORTS[protocol];
 }
 
-/** The platform's error would repeat the text, which may hold a secret. */
+/** Replaces the platform's error, whose message repeats the URL and may contain a secret. */
 export function readUrl(input: string | URL): URL {
   try {
     return new URL(input);
@@ -34,10 +34,10 @@ export function readUrl(input: string | URL): URL {
   }
 }
 
-/** Reads a URL that may be requested: http(s), or ws(s) for a socket, and no user name or password in it. */
+/** Parses the URL of a request: http(s), or ws(s) for a socket, without a user name or password. */
 export function parseTarget(url: URL): NetworkTarget {
   const host = normalizeHost(url.hostname);
-  // The resolver may read `a..` as `a.`, which no comparison here would: a name that can pass for another is no name.
+  // A resolver may read `a..` as `a.`, but the comparisons here do not. Reject the name.
   if (hasEmptyLabel(host)) throw new EgressError('bad_url', host, { detail: 'empty label in the host name' });
   const standardPort = defaultPort(url.protocol);
   if (standardPort === undefined || url.username !== '' || url.password !== '' || host === '') {
@@ -52,7 +52,7 @@ export function parseTarget(url: URL): NetworkTarget {
   };
 }
 
-/** A host as the URL standard spells it (IDNA, odd IPv4 forms), or undefined when it is none. */
+/** The host in the normal form of the URL standard (IDNA, IPv4 notations); undefined if it is not a valid host. */
 export function parseHost(text: string): string | undefined {
   if (text === '' || /[\s/?#@\\]/.test(text)) return undefined;
   try {
@@ -70,11 +70,11 @@ function hasEmptyLabel(host: string): boolean {
 
 function normalizeHost(hostname: string): string {
   if (hostname.startsWith('[')) return hostname.slice(1, -1);
-  // `localhost.` is `localhost`: the root label must not slip past a comparison.
+  // `localhost.` and `localhost` are the same name. Remove the root label, so that it cannot bypass a comparison.
   return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
 }
 
-/** A URL that may be requested, read once. */
+/** The parsed URL of a request. */
 export class Destination {
   readonly url: URL;
   readonly host: string;
@@ -90,7 +90,10 @@ export class Destination {
     this.path = url.pathname + url.search;
   }
 
-  /** Under which name its kept connections lie. Almost every request repeats the one before. */
+  /**
+   * The key of the connection pool. Almost every request has the same scope as the previous one, so the last key is
+   * cached.
+   */
   poolKey(scope: PoolScope): string {
     if (this.#scopeKey !== scope.key) {
       this.#poolKey = JSON.stringify([scope.key, this.origin]);
@@ -100,7 +103,7 @@ export class Destination {
   }
 }
 
-/** An HTTP request is for http(s) alone; the other schemes that a target may have are for sockets. */
+/** HTTP requests use http(s). The other schemes are for sockets. */
 export function readDestination(input: string | URL): Destination {
   const url = readUrl(input);
   const { host, protocol } = parseTarget(url);
@@ -112,10 +115,10 @@ export type ResolveDestination = (url: string) => Destination;
 
 const MAX_CACHED_DESTINATIONS = 256;
 
-/** Remembers the URLs that were asked for lately: reading one costs as much as the rest of a request's preparation. */
+/** Caches parsed URLs: parsing one costs as much as the rest of preparing a request. */
 export function createDestinationResolver(): ResolveDestination {
   const cache = new Map<string, Destination>();
-  /** Almost every request repeats the one before, and moving an entry costs a table every few times. */
+  /** Almost every request has the same URL as the previous one. This avoids moving the entry in the map each time. */
   let latest: [url: string, destination: Destination] | undefined;
   return (url) => {
     if (latest?.[0] === url) return latest[1];

@@ -4,29 +4,37 @@ import { EgressError } from './errors.ts';
 import type { Policy } from './policy.ts';
 import { type NetworkTarget, parseTarget } from './target.ts';
 
-/** On whose word a request goes out: decides which exemptions count. */
+/** The kind of the request's target. It determines which allow-list entries apply. */
 export type Audience = 'yaml-server' | 'user-server' | 'identity' | 'model';
 
-/** A target that passed every check, with the very addresses that were checked. */
+/** A target that passed all checks, with the addresses that were checked. */
 export interface CheckedTarget extends NetworkTarget {
-  /** Literals to dial, in the resolver's order. Empty only for an opened name that the proxy alone can resolve. */
+  /**
+   * The IP addresses to connect to, in the order of the DNS answer. Empty only for an allowed host that only the
+   * proxy can resolve.
+   */
   readonly addresses: readonly string[];
 }
 
 export interface TargetCheckOptions {
   audience: Audience;
-  /** False after a redirect to another origin: the entry was written for the first server, not for who it points at. */
+  /**
+   * False after a redirect to another origin: the operator's entry applies to the first server, not to the redirect
+   * target.
+   */
   hasExemptions?: boolean;
-  /** The proxy can resolve a name that we cannot; only a name that the operator opened may rely on it. */
+  /** With a proxy, a host that this process cannot resolve is accepted if the operator allowed it. */
   isProxied?: boolean;
 }
 
 export type CheckTarget = (url: URL, options: TargetCheckOptions) => Promise<CheckedTarget>;
 
 /**
- * The verdict on one URL. The domain list and the address check are independent: passing one never excuses the
- * other. Every address of a name must pass: a mixed answer is what rebinding looks like, and a verdict must not
- * depend on the order of a DNS answer.
+ * The SSRF guard. Invariants:
+ * - The domain list and the address check are independent. A target must pass both.
+ * - All addresses of a name must pass. A DNS answer that mixes public and private addresses is a sign of DNS
+ *   rebinding, and the result must not depend on the order of the answer.
+ * - The caller connects only to the returned addresses, so a second DNS lookup cannot change the target.
  */
 export function createTargetCheck(parts: {
   resolve: Resolve;
@@ -41,7 +49,7 @@ export function createTargetCheck(parts: {
     const ownEndpoints = audience === 'user-server' ? parts.ownEndpoints() : undefined;
 
     const isIssuer = hasExemptions && audience === 'identity' && policy.isIssuer(target);
-    // Models are asked where the configuration says, and nowhere else: the list of domains is about servers.
+    // Model requests go only to the configured origins. The domain list is for MCP servers.
     const isModel = hasExemptions && audience === 'model' && policy.isModel(target);
     if (audience === 'model') {
       if (!isModel) throw new EgressError('domain_not_allowed', host);
@@ -67,7 +75,7 @@ export function createTargetCheck(parts: {
   };
 }
 
-/** Empty when the resolver fails, finds nothing, or answers with something that is not an address. */
+/** Empty if DNS fails, has no result, or returns a value that is not an IP address. */
 async function lookUp(resolve: Resolve, host: string): Promise<readonly Address[]> {
   let texts: readonly string[];
   try {
@@ -79,16 +87,16 @@ async function lookUp(resolve: Resolve, host: string): Promise<readonly Address[
   return addresses.every((address) => address !== undefined) ? addresses : [];
 }
 
-/** Where this gateway itself can be found. */
+/** The addresses of this gateway. User-defined servers must not point to them. */
 export interface OwnEndpoints {
   /** PUBLIC_URL and its aliases. */
   readonly origins: readonly string[];
   readonly listeners: readonly { readonly address: string; readonly port: number }[];
-  /** The addresses of this machine: what a wildcard listener answers on. */
+  /** The addresses of this machine, on which a wildcard listener accepts connections. */
   localAddresses(): readonly string[];
 }
 
-/** True for our own public name on a port where we, or the proxy before us, may answer. */
+/** Whether the target is a public name of this gateway on a port where the gateway or its reverse proxy may listen. */
 function isOwnName(ownEndpoints: OwnEndpoints, target: NetworkTarget): boolean {
   return ownEndpoints.origins.some((origin) => {
     const ownTarget = parseTarget(new URL(origin));
@@ -97,12 +105,12 @@ function isOwnName(ownEndpoints: OwnEndpoints, target: NetworkTarget): boolean {
   });
 }
 
-/** True for an address and port this process listens on. */
+/** Whether this process listens on the address and port. */
 function isOwnAddress(ownEndpoints: OwnEndpoints, address: Address, port: number): boolean {
   return ownEndpoints.listeners.some((listener) => {
     if (listener.port !== port) return false;
     const listenAddress = parseAddress(listener.address);
-    // A listener we cannot read could be anywhere on this machine.
+    // A listener whose address cannot be parsed is treated as a wildcard listener.
     const isWildcard = !listenAddress || listenAddress.bytes.every((byte) => byte === 0);
     if (!isWildcard) return isSameAddress(listenAddress, address);
     if (findRange(address)?.name.startsWith('loopback') === true) return true;
@@ -113,7 +121,7 @@ function isOwnAddress(ownEndpoints: OwnEndpoints, address: Address, port: number
   });
 }
 
-/** What a container network, a cluster or a cloud calls its own services: never meant for outsiders. */
+/** Common names of internal services in container networks, clusters and clouds. */
 const SERVICE_NAMES = new Set([
   'localhost',
   'api',
@@ -153,12 +161,15 @@ const SERVICE_NAMES = new Set([
   'vectordb',
 ]);
 
-/** Zones that are private by definition: RFC 6761 6.3, RFC 6762, RFC 8375, and ICANN's reservation of .internal. */
+/**
+ * Zones that are private by definition: RFC 6761 section 6.3, RFC 6762, RFC 8375, and ICANN's reservation of
+ * .internal.
+ */
 const LOCAL_ZONES = ['.localhost', '.local', '.home.arpa', '.internal', '.svc'];
 
 /**
- * A second lock before the address check: such a name is refused before anything is asked of DNS, so a look-up
- * cannot tell an outsider which of them exist. An operator's host:port entry opens one.
+ * Rejects such a name before any DNS lookup, so that response times do not reveal which internal names exist. An
+ * operator's host:port entry allows it.
  */
 function isBlockedName(host: string): boolean {
   return SERVICE_NAMES.has(host) || LOCAL_ZONES.some((zone) => host.endsWith(zone));
