@@ -1,13 +1,13 @@
 import type { PrincipalType } from '@behalf/contracts';
 
-/** What somebody may do with one server. Unique by (tenant, serverId, principalType, principalId). */
+/** The permissions of one principal on one resource. Unique by (tenant, serverId, principalType, principalId). */
 export interface AclRecord {
-  /** Made by `aclId`. */
+  /** From `aclId`. */
   id: string;
   tenant: string;
   serverId: string;
   principalType: PrincipalType;
-  /** A user's id, a group of the token, a role's name; empty for `public`. */
+  /** A user ID, a group from the token, or a role name; empty for `public`. */
   principalId: string;
   bits: number;
   grantedBy: string;
@@ -15,32 +15,32 @@ export interface AclRecord {
 }
 
 export interface AclStore {
-  /** Of all servers and tenants, in the order of their ids. */
+  /** The entries of all servers and tenants, ordered by ID. */
   list(): Promise<AclRecord[]>;
   listByServer(tenant: string, serverId: string): Promise<AclRecord[]>;
-  /** All of it or nothing: `put` replaces by id, then `remove` takes away by id. */
+  /** Atomic: `put` inserts or replaces by ID, then `remove` deletes by ID. */
   change(change: { put: readonly AclRecord[]; remove: readonly string[] }): Promise<void>;
-  /** The server is gone; how many there were. */
+  /** Removes the entries of a deleted server. Returns their number. */
   removeByServer(tenant: string, serverId: string): Promise<number>;
-  /** The user, group or role is gone; how many there were. */
+  /** Removes the entries of a deleted user, group or role. Returns their number. */
   removeByPrincipal(tenant: string, type: PrincipalType, principalId: string): Promise<number>;
 }
 
 export type AclKey = Pick<AclRecord, 'tenant' | 'serverId' | 'principalType' | 'principalId'>;
 
-/** A JSON tuple: no two keys share one. */
+/** A JSON tuple, so that different keys never have the same ID. */
 export function aclId({ tenant, serverId, principalType, principalId }: AclKey): string {
   return JSON.stringify([tenant, serverId, principalType, principalId]);
 }
 
-/** What people of one tenant may do. Unique by (tenant, name). */
+/** The permissions of a role in one tenant. Unique by (tenant, name). */
 export interface RoleRecord {
-  /** Made by `roleId`. */
+  /** From `roleId`. */
   id: string;
   tenant: string;
   name: string;
   description: string;
-  /** The bits of MCP_SERVERS that somebody decided about. One that is missing was never decided. */
+  /** The MCP_SERVERS permissions that were set explicitly. Missing ones have their default. */
   permissions: Readonly<Record<string, boolean>>;
   version: number;
   createdAt: number;
@@ -49,17 +49,17 @@ export interface RoleRecord {
 }
 
 export interface RoleStore {
-  /** Of all tenants, in the order of their ids. */
+  /** The roles of all tenants, ordered by ID. */
   list(): Promise<RoleRecord[]>;
   find(tenant: string, name: string): Promise<RoleRecord | null>;
   insert(role: RoleRecord): Promise<'inserted' | 'taken'>;
-  /** Replaces the record of this id if it still has version `seen`, as one step for all processes. */
+  /** Compare-and-set: replaces the record with this ID if it still has `expectedVersion`. */
   replace(role: RoleRecord, expectedVersion: number): Promise<'replaced' | 'version_conflict' | 'missing'>;
-  /** False when there was none. */
+  /** False if it did not exist. */
   remove(tenant: string, name: string): Promise<boolean>;
 }
 
-/** A JSON tuple: no two keys share one. */
+/** A JSON tuple, so that different keys never have the same ID. */
 export function roleId(tenant: string, name: string): string {
   return JSON.stringify([tenant, name]);
 }

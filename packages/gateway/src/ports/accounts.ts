@@ -1,31 +1,31 @@
-/** Who decides about a role: an administrator, whom no token overrules, or the token, which is asked each time. */
+/** `manual`: an administrator assigned the role; tokens do not change it. `claim`: each verified token sets it. */
 export type RoleSource = 'manual' | 'claim';
 
-/** One account. Identity is (tenant, issuer, subject): an email never joins two accounts. */
+/** One account. Its identity is (tenant, issuer, subject). An email address never joins two accounts. */
 export interface UserRecord {
   id: string;
   tenant: string;
-  /** `local` for accounts of our own, otherwise the identity provider's issuer. */
+  /** `local` for local accounts; otherwise the issuer of the identity provider. */
   issuer: string;
-  /** Within the issuer; the normalised email for local accounts. */
+  /** The subject at the issuer; for local accounts the normalized email address. */
   subject: string;
   email: string;
   name: string;
   role: string;
   roleSource: RoleSource;
-  /** When a verified token last named the role; null for one that an administrator gave. */
+  /** When a verified token last confirmed the role; null if an administrator assigned it. */
   roleConfirmedAt: number | null;
-  /** Set while the account may not be used. */
+  /** Set while the account is disabled. */
   disabledAt: number | null;
-  /** The last time all or one of its sign-ins were ended: what was opened for it before is to be closed. */
+  /** When one or all of the user's sessions were last ended. Connections opened earlier must be closed. */
   signedOutAt: number | null;
-  /** The password's hash, sealed to this very account; null when it signs in elsewhere. */
+  /** The password hash, encrypted and bound to this account; null if the user signs in at an identity provider. */
   passwordSealed: string | null;
   createdAt: number;
   updatedAt: number;
 }
 
-/** What may change of an account. Who it is never does. */
+/** The fields of an account that can change. The identity cannot. */
 export type UserChange = Partial<
   Pick<
     UserRecord,
@@ -34,40 +34,45 @@ export type UserChange = Partial<
 >;
 
 export interface UserStore {
-  /** `taken` when (tenant, issuer, subject) exists; the unique index decides, not a look-up. */
+  /** `taken` if (tenant, issuer, subject) exists. The unique index decides, without a prior lookup. */
   insert(user: UserRecord): Promise<'inserted' | 'taken'>;
-  /** Inserts only into a store without any user, as one step for all processes. */
+  /** Inserts only if the store has no user yet. Atomic across replicas. */
   insertFirst(user: UserRecord): Promise<'inserted' | 'not_first'>;
   findById(id: string): Promise<UserRecord | null>;
-  /** Those of these ids that there are, in no order. */
+  /** The existing users with these IDs, in any order. */
   findMany(ids: readonly string[]): Promise<UserRecord[]>;
   findByIdentity(tenant: string, issuer: string, subject: string): Promise<UserRecord | null>;
-  /** False when there is no such user. `expect` makes it conditional: false as well when the record says otherwise. */
+  /** False if the user does not exist, or if the record does not match `expect`. */
   update(
     id: string,
     change: UserChange,
     changedAt: number,
     condition?: Partial<Pick<UserRecord, 'role' | 'roleSource'>>,
   ): Promise<boolean>;
-  /** Of one tenant, in the order of their ids, after the given one. `search` is part of email or name, in any case. */
+  /**
+   * The users of one tenant after the given ID, ordered by ID. `search` matches part of the email address or name,
+   * ignoring case.
+   */
   list(tenant: string, page: { after: string | null; limit: number; search?: string }): Promise<UserRecord[]>;
-  /** How many enabled users of a tenant have the role. */
+  /** The number of enabled users of a tenant with this role. */
   countWithRole(tenant: string, role: string): Promise<number>;
-  /** Who was signed out at this time or later, in any tenant. */
+  /** The users of all tenants whose sessions ended at or after this time. */
   listSignedOutSince(since: number): Promise<Pick<UserRecord, 'id' | 'tenant' | 'signedOutAt'>[]>;
   count(): Promise<number>;
 }
 
-/** A browser's sign-in, or what a user granted to a client. The store knows only the hash of what the cookie holds. */
+/** The sign-in of a browser, or a grant to an OAuth client. The store has only a hash of the cookie value. */
 export interface SessionRecord {
   hash: string;
   userId: string;
   tenant: string;
-  /** How the user signed in. */
   via: 'password' | 'openid' | 'client';
-  /** As the token said at sign-in; none for accounts of our own. */
+  /** The groups from the token at sign-in; empty for local accounts. */
   groups: readonly string[];
-  /** Of `client`: to whom, and during which sign-in (its hash) it was granted. No cookie belongs to it. */
+  /**
+   * For `client`: the OAuth client, and the hash of the session in which the user granted access. No cookie belongs
+   * to it.
+   */
   grant: { readonly clientId: string; readonly from: string } | null;
   createdAt: number;
   expiresAt: number;
@@ -75,29 +80,29 @@ export interface SessionRecord {
 
 export interface SessionStore {
   insert(session: SessionRecord): Promise<void>;
-  /** Null when unknown or expired at `now`. */
+  /** Null if unknown, or expired at `now`. */
   find(hash: string, now: number): Promise<SessionRecord | null>;
-  /** Which of these, by their hashes, are open at `now`. */
+  /** The hashes among these whose sessions are active at `now`. */
   filterActive(hashes: readonly string[], now: number): Promise<string[]>;
-  /** Of one user, the oldest first, without those expired at `now`. */
+  /** The sessions of one user that are active at `now`, the oldest first. */
   list(userId: string, now: number): Promise<SessionRecord[]>;
-  /** False when there was none. */
+  /** False if it did not exist. */
   remove(hash: string): Promise<boolean>;
-  /** How many were ended. */
+  /** Returns the number of removed sessions. */
   removeByUser(userId: string): Promise<number>;
   removeExpired(now: number): Promise<number>;
 }
 
-/** A personal API key. The store knows only the hash of it. */
+/** A personal API key. The store has only its hash. */
 export interface ApiKeyRecord {
   id: string;
   /** Unique. */
   hash: string;
   tenant: string;
   userId: string;
-  /** What its owner calls it. */
+  /** The name that the owner chose. */
   name: string;
-  /** The last characters, so that its owner can tell keys apart. */
+  /** The last characters of the key, so that the owner can recognize it. */
   hint: string;
   scopes: readonly string[];
   createdAt: number;
@@ -107,24 +112,24 @@ export interface ApiKeyRecord {
 
 export interface ApiKeyStore {
   insert(key: ApiKeyRecord): Promise<void>;
-  /** Null when unknown or expired at `now`. */
+  /** Null if unknown, or expired at `now`. */
   findByHash(hash: string, now: number): Promise<ApiKeyRecord | null>;
-  /** Which of these, by their ids, are there and not expired at `now`. */
+  /** The IDs among these whose keys exist and are not expired at `now`. */
   filterActive(ids: readonly string[], now: number): Promise<string[]>;
-  /** Of one user, the oldest first, expired ones too. */
+  /** The keys of one user, the oldest first, including expired ones. */
   list(userId: string): Promise<ApiKeyRecord[]>;
-  /** The removed one; null when this user has no such key. */
+  /** The removed key; null if this user has no such key. */
   remove(userId: string, id: string): Promise<ApiKeyRecord | null>;
-  /** How many there were. */
+  /** Returns the number of removed keys. */
   removeByUser(userId: string): Promise<number>;
   removeExpired(now: number): Promise<number>;
-  /** Notes the use; an earlier time than the noted one changes nothing. */
+  /** Records the last use. An earlier time than the recorded one changes nothing. */
   touch(id: string, at: number): Promise<void>;
 }
 
 export type TicketKind = 'setup';
 
-/** A one-time permission, known to the store by the hash of its secret. */
+/** A one-time permission. The store has only the hash of its secret. */
 export interface TicketRecord {
   hash: string;
   kind: TicketKind;
@@ -133,12 +138,12 @@ export interface TicketRecord {
 }
 
 export interface TicketStore {
-  /** Removes what had expired by the time the new one was made: nothing else would. */
+  /** Also removes expired tickets. */
   issue(ticket: TicketRecord): Promise<void>;
-  /** True while it can still be consumed: to show a form, never to decide. */
+  /** Whether the ticket is still valid. For showing a form; only `consume` decides. */
   isConsumable(kind: TicketKind, hash: string, now: number): Promise<boolean>;
-  /** True for exactly one caller in all processes, before it expires. */
+  /** True for exactly one caller across all replicas, before the ticket expires. */
   consume(kind: TicketKind, hash: string, now: number): Promise<boolean>;
-  /** Ends every open ticket of a kind. */
+  /** Revokes all open tickets of a kind. */
   revokeAll(kind: TicketKind): Promise<void>;
 }

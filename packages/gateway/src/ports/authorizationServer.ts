@@ -1,48 +1,53 @@
 import type { SealContext } from '@behalf/kernel';
 
-/** Something our own authorization server must remember: a code, a token, a client, a consent, its keys. */
+/** A record of the gateway's own authorization server: a code, token, client, consent or key. */
 export interface AuthorizationServerRecord {
-  /** Made by `authorizationServerRecordKey`: of the id only the hash, for a code or a token is its own id. */
+  /**
+   * From `authorizationServerRecordKey`. Contains only a hash of the ID, because the ID of a code or token is the
+   * secret itself.
+   */
   key: string;
-  /** What kind of thing it is. */
   kind: string;
-  /** What it is found and ended together with, as a hash: a grant, or a user. */
+  /** Hash of the grant or user that groups records, to find and remove them together. */
   family: string | null;
-  /** Everything else of it, as JSON. */
+  /** The other data as encrypted JSON. */
   sealed: string;
-  /** When it was used up. */
+  /** When it was consumed. */
   consumedAt: number | null;
   createdAt: number;
   expiresAt: number;
 }
 
 export interface AuthorizationServerStore {
-  /** Null when it is in; else the one that came first. One that is over at `now` is in nobody's way. */
+  /** Null if inserted; otherwise the existing record. A record that is expired at `now` does not count. */
   insert(record: AuthorizationServerRecord, now: number): Promise<AuthorizationServerRecord | null>;
-  /** Inserts or replaces, the use too. */
+  /** Inserts or replaces the record, including `consumedAt`. */
   put(record: AuthorizationServerRecord): Promise<void>;
-  /** Null when unknown or over at `now`. */
+  /** Null if unknown, or expired at `now`. */
   find(key: string, now: number): Promise<AuthorizationServerRecord | null>;
-  /** Of one family, the oldest first, without those over at `now`. */
+  /** The records of one family that are not expired at `now`, the oldest first. */
   list(kind: string, family: string, now: number): Promise<AuthorizationServerRecord[]>;
-  /** True for one caller in all processes. */
+  /** True for exactly one caller across all replicas. */
   consume(key: string, now: number): Promise<boolean>;
-  /** False when there was none. */
+  /** False if it did not exist. */
   remove(key: string): Promise<boolean>;
   removeFamily(kind: string, family: string): Promise<number>;
-  /** How many there are, those that are over too. */
+  /** The number of records, including expired ones. */
   count(kind: string): Promise<number>;
-  /** Of one kind those that end first, `most` at most and none that ends after `until`; how many. None only when there is none. */
+  /**
+   * Removes the records of a kind that expire first: at most `maxCount`, and none that expires after `expiresBy`.
+   * Returns their number. Zero only if there is none.
+   */
   removeEarliest(kind: string, maxCount: number, expiresBy: number): Promise<number>;
   removeExpired(now: number): Promise<number>;
 }
 
-/** `idHash` is a hash already: this only keeps kinds apart. */
+/** `idHash` is already a hash. The key only separates kinds. */
 export function authorizationServerRecordKey(kind: string, idHash: string): string {
   return `${kind}:${idHash}`;
 }
 
-/** A payload moved to another record, or to another family, does not open there. */
+/** Binds the payload to record and family: a payload copied to another record fails to decrypt. */
 export function toAuthorizationServerRecordSealContext({
   key,
   kind,

@@ -1,37 +1,40 @@
 import type { RunState } from '@behalf/contracts';
 import type { SealContext } from '@behalf/kernel';
 
-/** What somebody saved, and others may be given: a block, a set. */
+/** A resource that a user saved and can share: a block or a set. */
 export interface OwnedRecord {
   id: string;
   tenant: string;
-  /** The user who made it. */
+  /** The user who created it. */
   owner: string;
-  /** Counts changes: who changes it says which one they saw. */
+  /** Incremented by each change. A change names the version it is based on. */
   version: number;
-  /** What was saved, as JSON. It may hold anything. */
+  /** The content as encrypted JSON. */
   sealed: string;
   createdAt: number;
   updatedAt: number;
   updatedBy: string;
 }
 
-/** Every method names the tenant. Who may do what with a record stands in the access list, not here. */
+/** Each method takes the tenant. Permissions are checked with the access list, not here. */
 export interface OwnedStore<R extends OwnedRecord> {
   find(tenant: string, id: string): Promise<R | null>;
-  /** Those of these ids that are there, in the order of their ids. */
+  /** The existing records with these IDs, ordered by ID. */
   findMany(tenant: string, ids: readonly string[]): Promise<R[]>;
-  /** Never more than `most` of one owner, however many are inserted at once. Throws when the id exists. */
+  /** Atomic across replicas: never more than `maxPerOwner` of one owner. Throws if the ID exists. */
   insert(record: R, maxPerOwner: number): Promise<'inserted' | 'full'>;
-  /** Replaces the record of this id and tenant if it still has version `seen`, as one step for all processes. */
+  /** Compare-and-set: replaces the record with this ID and tenant if it still has `expectedVersion`. */
   replace(record: R, expectedVersion: number): Promise<'replaced' | 'version_conflict' | 'missing'>;
-  /** False when there was none. */
+  /** False if it did not exist. */
   remove(tenant: string, id: string): Promise<boolean>;
 }
 
-/** A tool of a server with inputs that somebody saved: title, description, inputs and the tool's schemas are sealed. */
+/**
+ * A saved tool call: a tool of a server with inputs. Title, description, inputs and the tool's schemas are
+ * encrypted.
+ */
 export interface BlockRecord extends OwnedRecord {
-  /** The server's id, not its name: one that is made anew under the same name is another server. */
+  /** The ID of the server, not its name: a server that is created again under the same name is another server. */
   serverId: string;
   tool: string;
 }
@@ -39,8 +42,8 @@ export interface BlockRecord extends OwnedRecord {
 export type BlockStore = OwnedStore<BlockRecord>;
 
 /**
- * Bound to its owner, its server and its tool: inputs moved into the row of another block, or whose row names another server, do
- * not open there.
+ * Binds the content to owner, server and tool: inputs copied to the row of another block, or to a row that names
+ * another server, fail to decrypt.
  */
 export function toBlockSealContext({
   tenant,
@@ -59,12 +62,12 @@ export function toBlockSealContext({
   };
 }
 
-/** Blocks in an order that somebody saved: title, description and steps are sealed. */
+/** An ordered list of blocks. Title, description and steps are encrypted. */
 export type SetRecord = OwnedRecord;
 
 export type SetStore = OwnedStore<SetRecord>;
 
-/** Bound to its owner and its id: steps moved into another row do not open there. */
+/** Binds the content to owner and ID: steps copied to another row fail to decrypt. */
 export function toSetSealContext({
   tenant,
   owner,
@@ -73,57 +76,56 @@ export function toSetSealContext({
   return { tenant, principal: `user:${owner}`, server: '-', kind: 'set', field: 'set', binding: [id] };
 }
 
-/** One run of a set, by the user who began it. */
+/** One run of a set, by the user who started it. */
 export interface RunRecord {
   id: string;
   tenant: string;
   userId: string;
   setId: string;
-  /** As it was last written. That a run is interrupted is nobody's to write: it is told from its lease. */
+  /** The last written state. `interrupted` is never written: it is derived from the missing lease. */
   state: Exclude<RunState, 'interrupted'>;
-  /** Somebody wants it to end, and who is at it has not yet. */
+  /** A cancellation was requested, and the worker has not stopped yet. */
   isCancelling: boolean;
-  /** Names the work on it that is under way; empty when there is none. What has another name may not write. */
+  /** Identifies the worker in progress; empty without one. Another worker must not write. */
   worker: string;
-  /** How many steps have succeeded, and of how many. */
+  /** The number of succeeded steps; `total` is the number of all steps. */
   done: number;
   total: number;
-  /** Counts writes: who writes says which one they saw. */
+  /** Incremented by each write. A write names the version it is based on. */
   version: number;
-  /** What the set was called, as JSON. */
+  /** The title of the set at that time, as encrypted JSON. */
   titleSealed: string;
-  /** The steps with what they were given and what came of them, as JSON. */
+  /** The steps with their inputs and results, as encrypted JSON. */
   sealed: string;
   createdAt: number;
   updatedAt: number;
   expiresAt: number;
 }
 
-/** Without what was given and what came of it. */
+/** A run without inputs and results. */
 export type RunMetadata = Omit<RunRecord, 'sealed'>;
 
-/** Every method names tenant and user: with the id of somebody else's run nobody reads or changes it. */
+/** Each method takes tenant and user, so that the ID of another user's run is not enough to read or change it. */
 export interface RunStore {
   find(tenant: string, userId: string, id: string): Promise<RunRecord | null>;
-  /** The same, for who only wants to know how it stands. */
   findMetadata(tenant: string, userId: string, id: string): Promise<RunMetadata | null>;
-  /** Those of a set, the latest first, by `createdAt` and then by id, both descending. */
+  /** The runs of a set, the latest first, by `createdAt` and then by ID, both descending. */
   list(tenant: string, userId: string, setId: string): Promise<RunMetadata[]>;
-  /** This user's that are `running`, of whichever set, the latest first. */
+  /** The user's runs of any set in the state `running`, the latest first. */
   listRunning(tenant: string, userId: string): Promise<RunMetadata[]>;
-  /** `full`, and nothing written, when this user has `most` in the state `running`. Throws when the id exists. */
+  /** `full`, without a write, if the user has `maxRunning` runs in the state `running`. Throws if the ID exists. */
   insert(run: RunRecord, maxRunning: number): Promise<'inserted' | 'full'>;
-  /** Replaces the record of this id, tenant and user if it still has version `seen`, as one step for all processes. */
+  /** Compare-and-set: replaces the record with this ID, tenant and user if it still has `expectedVersion`. */
   replace(run: RunRecord, expectedVersion: number): Promise<'replaced' | 'version_conflict' | 'missing'>;
-  /** Of this user's runs that are not `running` all but the latest `keep` go; how many. */
+  /** Removes the user's runs that are not `running`, except the latest `keepCount`. Returns their number. */
   prune(tenant: string, userId: string, keepCount: number): Promise<number>;
-  /** Those whose time is over; how many. */
+  /** Removes expired runs. Returns their number. */
   removeExpired(now: number): Promise<number>;
 }
 
 type RunKey = Pick<RunRecord, 'tenant' | 'userId' | 'setId' | 'id'>;
 
-/** Bound to who ran it, its set and its id: results moved into another row, or under another user, do not open there. */
+/** Binds the content to user, set and ID: results copied to another row or user fail to decrypt. */
 export function toRunSealContext(run: RunKey): SealContext {
   return { ...toBaseSealContext(run), field: 'run' };
 }

@@ -38,7 +38,7 @@ import {
 } from './authorizationServer.ts';
 import { toOAuthClientSealContext, type OAuthClientRecord } from './oauthFlows.ts';
 
-/** The records that outlive a move from one store to another. Leases, counters and caches do not. */
+/** The records that a store copy moves to another store. Leases, counters and caches are not copied. */
 export interface Collections {
   users: UserRecord;
   sessions: SessionRecord;
@@ -65,16 +65,16 @@ export interface Collections {
 export type CollectionName = keyof Collections;
 
 export interface SealedField<R> {
-  /** The field of the record that holds it. */
+  /** The field of the record with the encrypted value. */
   field: keyof R & string;
   value: string;
   context: SealContext;
 }
 
 interface CollectionShape<R> {
-  /** The field that names a record within its collection. */
+  /** The field that identifies a record in its collection. */
   key: keyof R & string;
-  /** Every sealed value of a record, with what it must open under. */
+  /** All encrypted values of a record with their seal contexts. */
   sealed(record: R): SealedField<R>[];
 }
 
@@ -86,7 +86,7 @@ export const keyCheckContext: SealContext = {
   field: 'key-check',
 };
 
-/** Bound to the account: a hash moved into another row, or under another tenant, does not open. */
+/** Binds the hash to the account: a hash copied to another row or tenant fails to decrypt. */
 export function toPasswordSealContext(user: Pick<UserRecord, 'id' | 'tenant'>): SealContext {
   return {
     tenant: user.tenant,
@@ -100,7 +100,7 @@ export function toPasswordSealContext(user: Pick<UserRecord, 'id' | 'tenant'>): 
 export const KEY_CHECK = 'key-check';
 
 export const collectionShapes: { [N in CollectionName]: CollectionShape<Collections[N]> } = {
-  // The key check first: a copy under the wrong key stops before anything is written.
+  // The key check is first, so that a copy with the wrong key stops before it writes anything.
   system: {
     key: 'name',
     sealed: (row) =>
@@ -192,16 +192,16 @@ export const collectionShapes: { [N in CollectionName]: CollectionShape<Collecti
 
 export const collectionNames = Object.keys(collectionShapes) as CollectionName[];
 
-/** One sealed value of a record, and the same under another key. */
+/** One encrypted value of a record, under the old and the new key. */
 export interface ResealedValue<R> {
-  /** Of the record. */
+  /** The key of the record. */
   readonly key: string;
   readonly field: keyof R & string;
   readonly oldValue: string;
   readonly newValue: string;
 }
 
-/** Bulk access for moving a store; not for serving requests. */
+/** Bulk access for copying a store. Not for serving requests. */
 export interface RawCollections {
   count(name: CollectionName): Promise<number>;
   /** Up to `limit` records in key order, after the given key. */
@@ -209,13 +209,13 @@ export interface RawCollections {
   /** Inserts or replaces by key, durably. */
   put<N extends CollectionName>(name: N, records: readonly Collections[N][]): Promise<void>;
   /**
-   * Durably; each value only where it still is what it was, as one step, and nothing else of the record: gateways may be
-   * writing it at the same time. How many were.
+   * Replaces each encrypted value durably if it is unchanged, and no other field: gateways may write the record at
+   * the same time. Returns the number of replaced values.
    */
   reseal<N extends CollectionName>(
     name: N,
     values: readonly ResealedValue<Collections[N]>[],
   ): Promise<number>;
-  /** Durably; a key that is not there is no mistake. */
+  /** Removes durably. Unknown keys are ignored. */
   remove(name: CollectionName, keys: readonly string[]): Promise<void>;
 }

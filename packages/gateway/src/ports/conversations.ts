@@ -1,14 +1,14 @@
 import type { SealContext } from '@behalf/kernel';
 
-/** A conversation of one user, without what was said in it. */
+/** A conversation of one user, without its messages. */
 export interface ConversationRecord {
   id: string;
   tenant: string;
   userId: string;
-  /** The title, as JSON. */
+  /** The title as encrypted JSON. */
   sealed: string;
   createdAt: number;
-  /** When something was last said in it. */
+  /** When a message was last added. */
   updatedAt: number;
 }
 
@@ -18,60 +18,66 @@ export interface ChatMessageRecord {
   tenant: string;
   userId: string;
   conversationId: string;
-  /** Its place in the conversation, from 1. The store gives it. */
+  /** The position in the conversation, from 1. The store assigns it. */
   seq: number;
-  /** How many characters `sealed` has. The store counts them. */
+  /** The length of `sealed` in characters. The store computes it. */
   size: number;
-  /** The message as JSON. */
+  /** The message as encrypted JSON. */
   sealed: string;
   createdAt: number;
 }
 
-/** A message as it is given to the store. */
+/** A message as the caller passes it to the store. */
 export type ChatMessageInput = Omit<ChatMessageRecord, 'seq' | 'size' | 'createdAt'>;
 
-/** What one conversation may hold. */
+/** The limits of one conversation. */
 export interface ConversationLimits {
   readonly maxMessages: number;
-  /** Of all its messages together, sealed. */
+  /** Limits the sealed size of all messages together. */
   readonly maxSize: number;
 }
 
-/** The last one that was seen: go on with those after it in the order of the list. */
+/** The last conversation of the previous page. The next page starts after it. */
 export type ConversationPosition = Pick<ConversationRecord, 'updatedAt' | 'id'>;
 
-/** Every method names tenant and user: with the id of somebody else's row nobody reads, changes or removes it. */
+/**
+ * Each method takes tenant and user, so that the ID of another user's row is not enough to read, change or remove
+ * it.
+ */
 export interface ConversationStore {
-  /** The newest first, by `updatedAt` and then by id, both descending. */
+  /** The newest first, by `updatedAt` and then by ID, both descending. */
   list(
     tenant: string,
     userId: string,
     page: { after: ConversationPosition | null; limit: number },
   ): Promise<ConversationRecord[]>;
   find(tenant: string, userId: string, id: string): Promise<ConversationRecord | null>;
-  /** Never more than `most` of one user, however many are inserted at once. Throws when the id exists. */
+  /** Atomic across replicas: never more than `maxPerUser` of one user. Throws if the ID exists. */
   insert(conversation: ConversationRecord, maxPerUser: number): Promise<'inserted' | 'full'>;
-  /** Replaces what is sealed and nothing else: a message that is saved meanwhile undoes no new title. False: no such one. */
+  /**
+   * Replaces only the sealed title, so that a message saved at the same time does not undo it. False if there is no
+   * such conversation.
+   */
   rename(tenant: string, userId: string, id: string, sealed: string): Promise<boolean>;
-  /** With all its messages, also with one that is being saved meanwhile. False when there was none. */
+  /** Also removes all messages, including one that is being saved at the same time. False if it did not exist. */
   remove(tenant: string, userId: string, id: string): Promise<boolean>;
-  /** Of one conversation, in their order. */
+  /** The messages of one conversation in order. */
   listMessages(tenant: string, userId: string, conversationId: string): Promise<ChatMessageRecord[]>;
   /**
-   * Adds a message at the end, or replaces the one of the same id in its place; either way its conversation changed `at`.
-   * Nothing is written when the conversation is not there, or has no room. Throws when the id is that of a message
-   * elsewhere.
+   * Appends a message, or replaces the message with the same ID in its position. Both set the conversation's
+   * `updatedAt`. Writes nothing if the conversation does not exist or is full. Throws if the ID belongs to a
+   * message of another conversation.
    */
   putMessage(
     message: ChatMessageInput,
     changedAt: number,
     limits: ConversationLimits,
   ): Promise<'stored' | 'missing' | 'too_many' | 'too_large'>;
-  /** The user is gone; how many conversations there were. */
+  /** Removes the conversations of a deleted user. Returns their number. */
   removeByUser(tenant: string, userId: string): Promise<number>;
 }
 
-/** Bound to its owner and its id: a title moved into another row, or under another user or tenant, does not open there. */
+/** Binds the title to owner and ID: a title copied to another row, user or tenant fails to decrypt. */
 export function toConversationSealContext({
   tenant,
   userId,
@@ -87,7 +93,7 @@ export function toConversationSealContext({
   };
 }
 
-/** Bound to the conversation too: what was said in one is never read as if it had been said in another. */
+/** Also binds the message to its conversation, so that it never appears in another one. */
 export function toChatMessageSealContext({
   tenant,
   userId,

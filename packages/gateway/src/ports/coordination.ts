@@ -1,4 +1,4 @@
-/** What may change under another process's feet. */
+/** The topics of change notices between replicas. */
 export const changeTopics = [
   'users',
   'sessions',
@@ -10,51 +10,51 @@ export const changeTopics = [
   'overrides',
   'apiKeys',
   'conversations',
-  /** Tokens: stored anew, ended, imported. The id is the credential's. */
+  /** Tokens stored, revoked or imported. The ID is the credential's. */
   'credentials',
-  /** Sign-ins at servers: the id is the flow's. */
+  /** Sign-ins at servers. The ID is the flow's. */
   'oauthFlows',
-  /** Sessions of MCP clients: ended, or a word for one of their requests. The id is the session's. */
+  /** Sessions of MCP clients: ended, or a message for one of their requests. The ID is the session's. */
   'mcpSessions',
-  /** The signing keys of our own authorization server. */
+  /** The signing keys of the gateway's own authorization server. */
   'signingKeys',
 ] as const;
 export type ChangeTopic = (typeof changeTopics)[number];
 
 export interface ChangeEvent {
   topic: ChangeTopic;
-  /** The record that changed, or `*` when only the topic is known. */
+  /** The ID of the changed record, or `*` if only the topic is known. */
   id: string;
 }
 
 /**
- * Tells all processes, this one included, that something changed. A notice says "read again", never what the new value
- * is. It may be late, doubled or widened to `*`; how late is what `checkedAt` says.
+ * Notifies all replicas, including this one, that a record changed. A notice asks to read again; it never contains
+ * the new value. It can be late, duplicated or widened to `*`. `syncedUntil` bounds how late.
  */
 export interface ChangeFeed {
   publish(change: ChangeEvent): Promise<void>;
   subscribe(listener: (change: ChangeEvent) => void): () => void;
   /**
-   * Every notice published before this time has been heard here. What was read and not ended by a notice was therefore
-   * true at this time at the latest. It stands still while the store cannot be asked.
+   * All notices published before this time have been delivered here. A value that was read earlier and not
+   * invalidated was therefore still current at this time. The time stands still while the store is unreachable.
    */
   syncedUntil(): number;
 }
 
-/** What was read counts everywhere as changed after this time at the latest: roles, sign-outs, values of users. */
+/** Every replica applies a published change within this time: roles, sign-outs, user variables. */
 export const MAX_STALENESS_MS = 2_000;
-/** What nobody publishes, such as the day a session is over, counts after this time. */
+/** Bounds changes without a notice, such as the expiry of a session. */
 const MAX_CACHE_AGE_MS = 30_000;
 
 /**
- * Whether what was read at `readAt` may still be used. Unless a notice has ended it, it was true when the feed was last
- * sure to have heard everything: that is as good as having read it then.
+ * Whether a value that was read at `readAt` may still be used. If no notice invalidated it, it was current when the
+ * feed was last in sync, which is equivalent to reading it then.
  */
 export function isCurrent(changes: Pick<ChangeFeed, 'syncedUntil'>, now: number, readAt: number): boolean {
   return now - Math.max(readAt, changes.syncedUntil()) < MAX_STALENESS_MS && now - readAt < MAX_CACHE_AGE_MS;
 }
 
-/** State whose loss costs only work. Values are opaque text; a secret in here is sealed by who puts it in. */
+/** A cache whose loss costs only work. The caller encrypts values that contain secrets. */
 export interface Cache {
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string, ttlMs: number): Promise<void>;
@@ -62,29 +62,29 @@ export interface Cache {
   clear(): Promise<void>;
 }
 
-/** Namespaces never see each other's keys. */
+/** Namespaces do not share keys. */
 export type OpenCache = (namespace: string) => Cache;
 
 export interface AttemptWindow {
-  /** How many hits this window has seen, this one included. */
+  /** The number of hits in this window, including this one. */
   count: number;
   resetAt: number;
 }
 
-/** Counts attempts in fixed windows for all processes together. */
+/** Counts attempts in fixed windows across all replicas. */
 export interface AttemptCounter {
   hit(key: string, windowMs: number): Promise<AttemptWindow>;
   clear(key: string): Promise<void>;
 }
 
 /**
- * Pairs that were received and could not be stored. Apart from the primary store, because that is what failed. Values are
- * sealed by who puts them in.
+ * Token pairs that were received but could not be stored. Separate from the primary store, because that is the
+ * store that failed. The caller encrypts the values.
  */
 export interface PendingWriteStore {
   put(id: string, sealed: string): Promise<void>;
-  /** Reads it and leaves it: it goes when what it holds is stored. */
+  /** Does not remove the value. `remove` does, after it was stored. */
   find(id: string): Promise<string | null>;
-  /** Only this very value: whoever has stored theirs takes nothing away that was put in later. */
+  /** Removes the entry only if it still has this value, so that a newer pair is not lost. */
   remove(id: string, sealed: string): Promise<void>;
 }

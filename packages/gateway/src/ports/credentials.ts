@@ -1,93 +1,100 @@
 import type { SealContext } from '@behalf/kernel';
 
 /**
- * `login`: the tokens of a sign-in at the identity provider. `oauth_code`: a user's grant at a server. `client_credentials`:
- * ours, for a server that everybody shares. `static`: a token that somebody brought.
+ * - `login`: the tokens of a sign-in at the identity provider.
+ * - `oauth_code`: a user's OAuth grant at a server.
+ * - `client_credentials`: the gateway's own token for a shared server.
+ * - `static`: a token that a user entered.
  */
 export const credentialKinds = ['login', 'oauth_code', 'client_credentials', 'static'] as const;
 export type CredentialKind = (typeof credentialKinds)[number];
 
 /**
- * `active`: may be presented and renewed. `rejected`: the refresh token is dead, the access token may live on. `revoked`: ended
- * by its user; nothing is left of it but the generation. `unreadable`: it does not open. `unbound`: it was given for another
- * address, issuer or client than the server has now.
+ * - `active`: may be presented and refreshed.
+ * - `rejected`: the refresh token is invalid; the access token may still be valid.
+ * - `revoked`: disconnected by the user. The tokens are deleted; the generation remains.
+ * - `unreadable`: the tokens cannot be decrypted.
+ * - `unbound`: issued for another URL, issuer or client than the server has now.
  */
 export type CredentialStatus = 'active' | 'rejected' | 'revoked' | 'unreadable' | 'unbound';
 
-/** Where its tokens are renewed and revoked, as validated when it was given. */
+/** Where the tokens are refreshed and revoked, as validated at sign-in. */
 export interface CredentialEndpoints {
   readonly token: string;
   readonly revocation: string | null;
   readonly authorization: string | null;
-  /** When the metadata that said so was read. */
+  /** When the authorization server metadata was fetched. */
   readonly fetchedAt: number;
-  /** How the client proved itself there, as the metadata allowed it. */
+  /** The client authentication method, as the metadata allowed it. */
   readonly clientAuth?: ClientAuthMethod;
 }
 
 type ClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt';
 
-/** What we hold for somebody and present elsewhere. Unique by (tenant, principal, serverId, kind, label). */
+/** A stored credential. Unique by (tenant, principal, serverId, kind, label). */
 export interface CredentialRecord {
-  /** Made by `credentialId`; the same for as long as anybody refers to it. */
+  /** From `credentialId`. Never changes. */
   id: string;
   tenant: string;
-  /** `user:<id>`, or `@app` for a server that everybody shares. */
+  /** `user:<id>`, or `@app` for a shared server. */
   principal: string;
-  /** The server's id; `@login` for the tokens of a sign-in at the identity provider. */
+  /** The server ID; `@login` for the tokens of a sign-in at the identity provider. */
   serverId: string;
   kind: CredentialKind;
-  /** Of a login the session's hash; else what the user calls it, `default` when they do not. */
+  /** The session hash of a login; otherwise the name that the user chose, by default `default`. */
   label: string;
-  /** Whether it is the one that is used when nobody says which; one for each (tenant, principal, server). */
+  /** Used if the call names no label. One per (tenant, principal, server). */
   isDefault: boolean;
 
-  /** What it was given for. Another value on the server's side makes it `unbound`. */
+  /** What the tokens were issued for. If the server's value changes, the credential becomes `unbound`. */
   canonicalUrl: string;
   issuer: string;
   clientId: string;
-  /** RFC 8707, as it was sent; null when it was not. */
+  /** The RFC 8707 resource of the token request; null if none was sent. */
   resource: string | null;
 
   status: CredentialStatus;
-  /** Why, in a word of a fixed list. */
+  /** The reason for the status, from a fixed list. */
   reason: string | null;
-  /** Since when. */
+  /** When the status changed. */
   statusAt: number;
 
-  /** Counts logins, imports and logouts. It outranks everything. */
+  /** Incremented by each sign-in, import and disconnect. A write of an older generation always fails. */
   generation: number;
-  /** Counts the pairs stored within a generation. */
+  /** Incremented by each stored token pair within a generation. */
   tokenSeq: number;
-  /** Counts writes: for observers, never a condition of a token's write. */
+  /** Incremented by each write. For observers; never a condition of a token write. */
   version: number;
-  /** Keyed hashes of the current tokens: tell two apart without opening either. Null where there is none. */
+  /** Keyed hashes of the current tokens, to compare tokens without decrypting them. Null without a token. */
   rtHash: string | null;
   atHash: string | null;
-  /** The tokens. Null once they are gone for good. */
+  /** The encrypted tokens. Null after they were deleted. */
   sealed: string | null;
-  /** The last refresh may have been lost on its way: the refresh token may be dead (RFC 6749 says nothing of it). */
+  /**
+   * The response of the last refresh may have been lost, so the refresh token may already be used up (refresh token
+   * rotation, RFC 9700 section 4.14).
+   */
   rtSuspect: boolean;
 
-  /** When the request that gave the access token was sent. */
+  /** When the token request was sent. */
   issuedAt: number;
-  /** As the answer said; null when it did not. */
+  /** `expires_in` of the token response; null if absent. */
   lifetimeMs: number | null;
-  /** Of the access token: `issuedAt` and its lifetime. Null: unknown. */
+  /** When the access token expires: `issuedAt` plus its lifetime. Null: unknown. */
   tokenExpiresAt: number | null;
-  /** Separated by blanks, sorted. */
+  /** Separated by spaces, sorted. */
   scopesRequested: string;
   scopesGranted: string;
   endpoints: CredentialEndpoints | null;
 
-  /** The fence: only grows, also over settled claims. */
+  /** Fencing token: incremented by each claim, never reset. */
   claimSeq: number;
-  /** Who is renewing it at this moment; null: nobody. */
+  /** The replica that is refreshing the tokens; null if none. */
   claimOwner: string | null;
   claimStartedAt: number | null;
   claimDeadline: number | null;
 
-  /** When the row goes: of a login with its session, of what was ended a while later. */
+  /** When the row is deleted: with the session of a login, or some time after a disconnect. */
   expiresAt: number | null;
   createdAt: number;
   updatedAt: number;
@@ -95,7 +102,10 @@ export interface CredentialRecord {
 
 export type CredentialKey = Pick<CredentialRecord, 'tenant' | 'principal' | 'serverId' | 'kind' | 'label'>;
 
-/** What must still hold for a write. Every field that is there is compared; `claimSeq` also says that the claim is still open. */
+/**
+ * The condition of a write. All present fields must match. `claimSeq` also requires that the claim is not settled
+ * yet.
+ */
 export interface CredentialCondition {
   readonly generation: number;
   readonly rtHash?: string | null;
@@ -103,7 +113,7 @@ export interface CredentialCondition {
   readonly claimSeq?: number;
 }
 
-/** What a write may change. `version` counts by itself, `updatedAt` is the store's time. */
+/** The fields that a write may change. The store increments `version` and sets `updatedAt` itself. */
 export type CredentialPatch = Partial<
   Omit<
     CredentialRecord,
@@ -113,32 +123,38 @@ export type CredentialPatch = Partial<
 
 export interface ClaimRequest {
   readonly generation: number;
-  /** Of the refresh token that will be sent. */
+  /** Hash of the refresh token that the claim is for. */
   readonly rtHash: string;
-  /** Of the pair it was read with: where refresh tokens are not replaced, this alone tells that another was faster. */
+  /**
+   * Of the token pair that the claim is for. If the provider does not rotate refresh tokens, only this shows that
+   * another replica refreshed first.
+   */
   readonly tokenSeq: number;
   readonly owner: string;
   readonly ttlMs: number;
 }
 
-/** `record` as it is with the claim. `tookOver`: a claim before it was never settled, so its outcome is in doubt. */
+/**
+ * `record` includes the claim. `tookOver`: an earlier claim expired without being settled, so the outcome of its
+ * refresh is unknown.
+ */
 export interface CredentialClaim {
   readonly record: CredentialRecord;
   readonly tookOver: boolean;
 }
 
 export interface CredentialStore {
-  /** False when one of this key exists. The first of its server becomes the default one. */
+  /** False if the key exists. The first credential of a server becomes the default. */
   insert(credential: CredentialRecord): Promise<boolean>;
   find(key: CredentialKey): Promise<CredentialRecord | null>;
   findById(id: string): Promise<CredentialRecord | null>;
-  /** Of one holder, those of a server or all, in the order of server, kind and label. */
+  /** The credentials of one principal, for one server or all, ordered by server, kind and label. */
   list(tenant: string, principal: string, serverId?: string): Promise<CredentialRecord[]>;
-  /** Of all holders at a server, so many at most, in the order of ids. */
+  /** The credentials of all principals at a server, up to `limit`, ordered by ID. */
   listKeysByServer(tenant: string, serverId: string, limit: number): Promise<CredentialKey[]>;
   /**
-   * One step for all processes: writes the patch where the condition holds, and answers with the record as it is then; null
-   * where it does not hold, or there is none. A patch with `claimOwner: null` settles the claim.
+   * Compare-and-set: applies the patch if the condition holds and returns the new record; otherwise null. A patch
+   * with `claimOwner: null` settles the claim.
    */
   replace(
     id: string,
@@ -146,29 +162,30 @@ export interface CredentialStore {
     patch: CredentialPatch,
   ): Promise<CredentialRecord | null>;
   /**
-   * Takes the right to send the refresh token, where `generation`, `tokenSeq` and `rtHash` hold, the status is `active`, and nobody else
-   * has it: no claim, or one whose deadline has passed by the store's own clock. The clocks of processes do not count.
+   * Claims the right to use the refresh token. Succeeds if `generation`, `tokenSeq` and `rtHash` match, the status
+   * is `active`, and there is no claim or its deadline has passed. Deadlines use the clock of the store, not of the
+   * replica.
    */
   claim(id: string, request: ClaimRequest): Promise<CredentialClaim | null>;
-  /** Prolongs a claim that is still ours. */
+  /** Extends a claim that the owner still holds. */
   extendClaim(id: string, claimSeq: number, owner: string, ttlMs: number): Promise<boolean>;
-  /** False when there is no such credential. */
+  /** False if the credential does not exist. */
   makeDefault(id: string): Promise<boolean>;
-  /** False when there was none. */
+  /** False if it did not exist. */
   remove(key: CredentialKey): Promise<boolean>;
-  /** How many there were. */
+  /** Returns the number of removed credentials. */
   removeByPrincipal(tenant: string, principal: string): Promise<number>;
-  /** Of all principals: the server is gone. */
+  /** Removes the credentials of all principals, when the server is deleted. */
   removeByServer(tenant: string, serverId: string): Promise<number>;
-  /** Those whose `expiresAt` has passed. */
+  /** Removes credentials whose `expiresAt` has passed. */
   removeExpired(now: number): Promise<number>;
-  /** By the store's clock: what deadlines are judged by. */
+  /** The clock of the store, by which deadlines are evaluated. */
   now(): Promise<number>;
 }
 
-/** What changes with every use: in a row of its own, so that it is in nobody's way. */
+/** Fields that change with every use. In a separate row, so that they do not conflict with token writes. */
 export interface CredentialUsageRecord {
-  /** The credential's. */
+  /** The ID of the credential. */
   id: string;
   lastUsedAt: number;
   lastOutcome: string;
@@ -178,24 +195,24 @@ export interface CredentialUsageRecord {
 export interface CredentialUsageStore {
   put(usage: CredentialUsageRecord): Promise<void>;
   find(id: string): Promise<CredentialUsageRecord | null>;
-  /** Used since then; at most so many, the last used first. */
+  /** Credentials used since then, the last used first, up to `limit`. */
   listUsedSince(since: number, limit: number): Promise<CredentialUsageRecord[]>;
   remove(id: string): Promise<boolean>;
 }
 
-/** What of a record, or of more than a key, names it. */
+/** Extracts the key fields. */
 export function credentialKey({ tenant, principal, serverId, kind, label }: CredentialKey): CredentialKey {
   return { tenant, principal, serverId, kind, label };
 }
 
-/** A JSON tuple: no two keys share one. */
+/** A JSON tuple, so that different keys never have the same ID. */
 export function credentialId({ tenant, principal, serverId, kind, label }: CredentialKey): string {
   return JSON.stringify([tenant, principal, serverId, kind, label]);
 }
 
 /**
- * Bound to all of its key and to everything it was given for: tokens moved into the row of another user, server, address,
- * issuer, client or generation do not open there.
+ * Binds the tokens to the whole key and to everything they were issued for. Tokens copied to a row with another
+ * user, server, URL, issuer, client or generation fail to decrypt.
  */
 export function toCredentialSealContext(
   credential: CredentialKey &
@@ -221,7 +238,7 @@ export function toCredentialSealContext(
 
 /** One value that a user entered for one server. Unique by (tenant, userId, serverId, name). */
 export interface UserVariableRecord {
-  /** Made of what is unique about it by `variableId`, so that two writers of one value meet in one row. */
+  /** From `variableId`, so that concurrent writers of one value use the same row. */
   id: string;
   tenant: string;
   userId: string;
@@ -234,26 +251,26 @@ export interface UserVariableRecord {
 export type VariableKey = Pick<UserVariableRecord, 'tenant' | 'userId' | 'serverId' | 'name'>;
 
 export interface UserVariableStore {
-  /** Of one user for one server, in the order of their names. */
+  /** The values of one user for one server, ordered by name. */
   list(tenant: string, userId: string, serverId: string): Promise<UserVariableRecord[]>;
-  /** Each replaces what was there. */
+  /** Inserts or replaces each record. */
   put(records: readonly UserVariableRecord[]): Promise<void>;
-  /** False when there was none. */
+  /** False if it did not exist. */
   remove(tenant: string, userId: string, serverId: string, name: string): Promise<boolean>;
-  /** All of one user for one server; how many there were. */
+  /** Removes all values of one user for one server. Returns their number. */
   removeAll(tenant: string, userId: string, serverId: string): Promise<number>;
-  /** Of all users: the server is gone. */
+  /** Removes the values of all users, when the server is deleted. */
   removeByServer(tenant: string, serverId: string): Promise<number>;
-  /** For all servers: the user is gone. */
+  /** Removes the values for all servers, when the user is deleted. */
   removeByUser(tenant: string, userId: string): Promise<number>;
 }
 
-/** A JSON tuple: no two keys share one. */
+/** A JSON tuple, so that different keys never have the same ID. */
 export function variableId({ tenant, userId, serverId, name }: VariableKey): string {
   return JSON.stringify([tenant, userId, serverId, name]);
 }
 
-/** Bound to user, server and name: a value moved into another row does not open there. */
+/** Binds the value to user, server and name: a value copied to another row fails to decrypt. */
 export function toVariableSealContext({ tenant, userId, serverId, name }: VariableKey): SealContext {
   return { tenant, principal: `user:${userId}`, server: serverId, kind: 'user-variable', field: name };
 }

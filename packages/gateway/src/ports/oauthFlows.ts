@@ -1,31 +1,31 @@
 import type { SealContext } from '@behalf/kernel';
 
-/** `created` -> `opened` (the browser left for the authorization server) -> `exchanging` -> one of the rest. */
+/** `created` -> `opened` (the browser went to the authorization server) -> `exchanging` -> a final status. */
 export type FlowStatus =
   'created' | 'opened' | 'exchanging' | 'approved' | 'failed' | 'cancelled' | 'expired';
 
 export const pendingStatuses: readonly FlowStatus[] = ['created', 'opened', 'exchanging'];
 
-/** One attempt of one user to sign in at a server. The callback may land on any replica. */
+/** One attempt of one user to sign in at a server. Any replica can receive the callback. */
 export interface OAuthFlowRecord {
-  /** Opaque; in addresses, so it is no secret and proves nothing. */
+  /** Appears in URLs. It is not a secret and proves nothing. */
   id: string;
   tenant: string;
   userId: string;
   serverId: string;
-  /** SHA-256 of the `state`; a new one each time the browser leaves. */
+  /** SHA-256 of `state`, which is new each time the browser goes to the authorization server. */
   stateHash: string | null;
-  /** SHA-256 of what the cookie of the browser that left holds. */
+  /** SHA-256 of the cookie value of the browser that opened the flow. */
   browserHash: string | null;
   status: FlowStatus;
-  /** Why it failed, in a word of a fixed list. */
+  /** The reason for a failure, from a fixed list. */
   error: string | null;
-  /** Everything else of it, sealed: verifier, endpoints, client, scopes. No token. */
+  /** The other data of the flow, encrypted: PKCE verifier, endpoints, client, scopes. No token. */
   sealed: string;
   createdAt: number;
-  /** Pending until then. */
+  /** When a pending flow expires. */
   expiresAt: number;
-  /** Told about until then. */
+  /** When the record is deleted. Until then its status can be queried. */
   removeAt: number;
 }
 
@@ -36,7 +36,7 @@ export interface FlowLimits {
 
 export type FlowInsertResult =
   | { readonly kind: 'inserted' }
-  /** One of this user at this server is pending already. */
+  /** The user already has a pending flow at this server. */
   | { readonly kind: 'pending'; readonly flow: OAuthFlowRecord }
   | { readonly kind: 'too_many'; readonly retryAt: number };
 
@@ -45,20 +45,20 @@ export interface FlowCondition {
   readonly stateHash?: string;
   readonly browserHash?: string;
   readonly userId?: string;
-  /** Not past its end at this time. */
+  /** The flow must not have expired at this time. */
   readonly now?: number;
 }
 
 export interface OAuthFlowStore {
-  /** One step for all processes: at most one pending flow for each (tenant, user, server), and the caps hold. */
+  /** Atomic across replicas: at most one pending flow per (tenant, user, server), and the limits hold. */
   insert(flow: OAuthFlowRecord, limits: FlowLimits, now: number): Promise<FlowInsertResult>;
-  /** When there will be a place for one more of this user; null: there is one. A look: `insert` decides. */
+  /** When this user can start another flow; null: now. A hint only: `insert` decides. */
   getRetryAt(tenant: string, userId: string, limits: FlowLimits, now: number): Promise<number | null>;
   find(id: string): Promise<OAuthFlowRecord | null>;
   findByState(stateHash: string): Promise<OAuthFlowRecord | null>;
-  /** The pending one of a user at a server. */
+  /** The pending flow of a user at a server. */
   findPending(tenant: string, userId: string, serverId: string, now: number): Promise<OAuthFlowRecord | null>;
-  /** One step for all processes: null where the condition does not hold. */
+  /** Compare-and-set: null if the condition does not hold. */
   transition(
     id: string,
     condition: FlowCondition,
@@ -66,9 +66,9 @@ export interface OAuthFlowStore {
       Pick<OAuthFlowRecord, 'status' | 'error' | 'stateHash' | 'browserHash' | 'sealed' | 'expiresAt'>
     >,
   ): Promise<OAuthFlowRecord | null>;
-  /** Of a user, at one server or at all: they disconnected or left. How many. */
+  /** Removes a user's flows at one server or all servers. Returns their number. */
   removeByUser(tenant: string, userId: string, serverId?: string): Promise<number>;
-  /** Of all users: the server is gone. How many. */
+  /** Removes the flows of all users at a server. Returns their number. */
   removeByServer(tenant: string, serverId: string): Promise<number>;
   removeExpired(now: number): Promise<number>;
 }
@@ -91,14 +91,14 @@ export function toFlowSealContext({
 
 /** A client that an authorization server registered for one server (RFC 7591). */
 export interface OAuthClientRecord {
-  /** Made by `oauthClientId`. */
+  /** From `oauthClientId`. */
   id: string;
   tenant: string;
   serverId: string;
   issuer: string;
   redirectUri: string;
   clientId: string;
-  /** The rest of the registration, the secret too, as JSON. */
+  /** The other registration data including the client secret, as encrypted JSON. */
   sealed: string;
   createdAt: number;
   expiresAt: number | null;
@@ -107,12 +107,12 @@ export interface OAuthClientRecord {
 export type OAuthClientKey = Pick<OAuthClientRecord, 'tenant' | 'serverId' | 'issuer' | 'redirectUri'>;
 
 export interface OAuthClientStore {
-  /** The one that counts: of two that register at once, the first. */
+  /** Returns the stored client: if two replicas register at once, the first one. */
   insert(client: OAuthClientRecord): Promise<OAuthClientRecord>;
   find(key: OAuthClientKey): Promise<OAuthClientRecord | null>;
-  /** Puts it in the place of the one with this client id, as one step; false where that is not there any more. */
+  /** Compare-and-set: replaces the client with this client ID; false if another client is stored now. */
   replace(client: OAuthClientRecord, clientId: string): Promise<boolean>;
-  /** Only the one with this client id: another has taken its place meanwhile. */
+  /** Removes the client only if it still has this client ID. */
   remove(key: OAuthClientKey, clientId: string): Promise<boolean>;
   removeByServer(tenant: string, serverId: string): Promise<number>;
 }

@@ -5,50 +5,53 @@ export interface StoredServerRecord {
   id: string;
   tenant: string;
   name: string;
-  /** The form that appears in tool names. */
+  /** The form of the name that is used in tool names. */
   normalizedName: string;
   /** The user who created it. */
   author: string;
-  /** Counts changes: who changes it says which one they saw. */
+  /** Incremented by each change. A change names the version it is based on. */
   version: number;
-  /** The whole definition as JSON. Sealed as one: headers, keys and client secrets may stand anywhere in it. */
+  /** The whole definition as encrypted JSON: headers, keys and client secrets can appear anywhere in it. */
   configSealed: string;
   createdAt: number;
   updatedAt: number;
   updatedBy: string;
-  /** Who last decided where calls lead and with which credential: what other users' tokens are trusted to. */
+  /**
+   * The user who last changed a field that decides where calls go and which credential they carry. The OBO trust
+   * check evaluates this user's permissions.
+   */
   securedBy: string;
   securedAt: number;
-  /** Of the fields they decided about. Another value: somebody changed them past us. */
+  /** A MAC of those fields. A mismatch means that they were changed without the gateway. */
   securedHash: string;
 }
 
-/** By which a server is known, without what it holds. */
+/** The identifying fields, without the definition. */
 export type StoredServerName = Pick<StoredServerRecord, 'id' | 'name' | 'normalizedName' | 'author'>;
 
 export interface ServerStore {
-  /** `taken` when the name or its normalised form exists in the tenant; the unique indexes decide. */
+  /** `taken` if the name or its normalized form exists in the tenant. The unique indexes decide. */
   insert(server: StoredServerRecord): Promise<'inserted' | 'taken'>;
-  /** Replaces the record of this id and tenant if it still has version `seen`, as one step for all processes. */
+  /** Compare-and-set: replaces the record with this ID and tenant if it still has `expectedVersion`. */
   replace(
     server: StoredServerRecord,
     expectedVersion: number,
   ): Promise<'replaced' | 'taken' | 'version_conflict' | 'missing'>;
-  /** False when there was none. */
+  /** False if it did not exist. */
   remove(tenant: string, id: string): Promise<boolean>;
   find(tenant: string, id: string): Promise<StoredServerRecord | null>;
   findByName(tenant: string, name: string): Promise<StoredServerRecord | null>;
-  /** Of all tenants, in the order of their ids. */
+  /** The servers of all tenants, ordered by ID. */
   list(): Promise<StoredServerRecord[]>;
-  /** Of one tenant, in the order of their ids, without reading what they hold. */
+  /** The servers of one tenant, ordered by ID, without their definitions. */
   listNames(tenant: string): Promise<StoredServerName[]>;
-  /** Of all of them no more than this: cheap enough to be asked every other second. */
+  /** Cheap enough to be called every second. */
   listVersions(): Promise<Pick<StoredServerRecord, 'id' | 'version'>[]>;
 }
 
 /**
- * Bound to the server and to who decided about it: a definition moved into another row or under another tenant does not
- * open, nor does one whose row names somebody else.
+ * Binds the definition to the server and to the user who decided its security fields. A definition copied to
+ * another row or tenant, or to a row that names another user, fails to decrypt.
  */
 export function toServerSealContext({
   tenant,
@@ -58,28 +61,31 @@ export function toServerSealContext({
   return { tenant, principal: '-', server: id, kind: 'server', field: 'config', binding: [securedBy] };
 }
 
-/** An administrator's change to a server of the file, or a server that only this tenant has. Unique by (tenant, name). */
+/** An administrator's change to a server from YAML, or an additional server of one tenant. Unique by (tenant, name). */
 export interface OverrideRecord {
-  /** Made by `overrideId`. */
+  /** From `overrideId`. */
   id: string;
   tenant: string;
   name: string;
   version: number;
-  /** The definition as JSON: only what differs. */
+  /** The changed fields of the definition as encrypted JSON. */
   configSealed: string;
   createdAt: number;
   updatedAt: number;
   updatedBy: string;
-  /** Who last decided where calls lead and with which credential: what users' tokens are trusted to. */
+  /** The user who last changed a field that decides where calls go and which credential they carry. */
   securedBy: string;
   securedAt: number;
 }
 
 export interface OverrideStore {
-  /** Of all tenants, in the order of their ids. */
+  /** The overrides of all tenants, ordered by ID. */
   list(): Promise<OverrideRecord[]>;
   find(tenant: string, name: string): Promise<OverrideRecord | null>;
-  /** Inserts when `seen` is null and there is none, replaces when it still has version `seen`; one step for all. */
+  /**
+   * Compare-and-set: inserts if `expectedVersion` is null and there is none; otherwise replaces the override if it
+   * still has `expectedVersion`.
+   */
   put(override: OverrideRecord, expectedVersion: number | null): Promise<'stored' | 'version_conflict'>;
   remove(
     tenant: string,
@@ -88,14 +94,14 @@ export interface OverrideStore {
   ): Promise<'removed' | 'version_conflict' | 'missing'>;
 }
 
-/** A JSON tuple: no two keys share one. */
+/** A JSON tuple, so that different keys never have the same ID. */
 export function overrideId(tenant: string, name: string): string {
   return JSON.stringify([tenant, name]);
 }
 
 /**
- * Bound to tenant and name and to who decided about it: a definition moved into another row does not open there, nor does
- * one whose row names somebody else.
+ * Binds the definition to tenant, name and the user who decided its security fields. A definition copied to another
+ * row, or to a row that names another user, fails to decrypt.
  */
 export function toOverrideSealContext({
   tenant,
@@ -105,39 +111,42 @@ export function toOverrideSealContext({
   return { tenant, principal: '-', server: name, kind: 'override', field: 'config', binding: [securedBy] };
 }
 
-/** A server that somebody looks at before saving it, for as long as it takes to sign in there. Of one user. */
+/** A server that a user tests before saving it. Belongs to one user and lives as long as a sign-in takes. */
 export interface DraftRecord {
-  /** Also the id of the server that is made of it, so that what was given for the draft need not be moved. */
+  /** Becomes the ID of the saved server, so that credentials stored for the draft remain valid. */
   id: string;
   tenant: string;
   userId: string;
-  /** What tokens are bound to. */
+  /** The URL that tokens are bound to. */
   canonicalUrl: string;
-  /** The definition, as JSON: an address may hold a key. */
+  /** The definition as encrypted JSON, because a URL may contain a key. */
   sealed: string;
   createdAt: number;
   expiresAt: number;
-  /** When a server was made of it; null: none yet. */
+  /** When the draft was saved as a server; null before. */
   takenAt: number | null;
 }
 
 export interface DraftStore {
-  /** `full`: this user has as many as one may have that are not over at `createdAt`. */
+  /** `full`: at `createdAt` this user has `maxPerUser` drafts that are not expired. */
   insert(draft: DraftRecord, maxPerUser: number): Promise<'inserted' | 'full'>;
-  /** Also one that is over. */
+  /** Also finds an expired draft. */
   find(tenant: string, id: string): Promise<DraftRecord | null>;
-  /** Of whichever tenant: for what is public about it, and nothing else. */
+  /** Of any tenant. Use only for public information about the draft. */
   findById(id: string): Promise<DraftRecord | null>;
-  /** Of one user, also those that are over, in the order of ids. */
+  /** The drafts of one user including expired ones, ordered by ID. */
   listByUser(tenant: string, userId: string): Promise<DraftRecord[]>;
-  /** For exactly one caller in all processes, who must be its user, before it is over. It is over from then on. */
+  /**
+   * True for exactly one caller across all replicas, who must be the draft's user, before it expires. The draft
+   * then counts as expired.
+   */
   consume(tenant: string, id: string, userId: string, now: number): Promise<boolean>;
-  /** Those of all tenants that were over by then; so many at most. */
+  /** The drafts of all tenants that expired by then, up to `limit`. */
   listExpired(expiredBy: number, limit: number): Promise<DraftRecord[]>;
   remove(tenant: string, id: string): Promise<boolean>;
 }
 
-/** Bound to its user and its id: the address of one does not open as that of another. */
+/** Binds the definition to user and ID: a definition copied to another draft fails to decrypt. */
 export function toDraftSealContext({
   tenant,
   userId,

@@ -11,7 +11,7 @@ import type { CredentialStore, CredentialUsageStore, UserVariableStore } from '.
 import type { OAuthClientStore, OAuthFlowStore } from './oauthFlows.ts';
 import type { DraftStore, OverrideStore, ServerStore } from './servers.ts';
 
-/** What all processes share for as long as it lives: Redis, or the primary store itself. */
+/** State that all replicas share: Redis, or the primary store itself. */
 export interface CoordinationStore {
   readonly kind: 'memory' | 'sqlite' | 'mongo' | 'redis';
   readonly leases: Leases;
@@ -19,16 +19,16 @@ export interface CoordinationStore {
   readonly attempts: AttemptCounter;
   readonly cache: OpenCache;
   readonly pendingWrites: PendingWriteStore;
-  /** Resolves when the store answers; rejects when it does not. */
+  /** Resolves if the store answers; otherwise rejects. */
   ping(): Promise<void>;
   /**
-   * Idempotent. What is in flight finishes first, or fails as it would have without the closing, within the store's own
-   * deadline; what is asked later is refused.
+   * Idempotent. Operations in progress finish or fail within the store's own deadline. Later operations are
+   * rejected.
    */
   close(): Promise<void>;
 }
 
-/** What must never be lost: SQLite or MongoDB. It can coordinate too when there is no Redis. */
+/** The durable store: SQLite or MongoDB. Without Redis it also provides the coordination store. */
 export interface PrimaryStore extends CoordinationStore {
   readonly kind: 'memory' | 'sqlite' | 'mongo';
   readonly users: UserStore;
@@ -55,29 +55,29 @@ export interface PrimaryStore extends CoordinationStore {
   readonly raw: RawCollections;
 }
 
-/** For how long a writer that gave no further sign of life counts as alive. */
+/** How long a replica counts as active after its last heartbeat. */
 export const WRITER_TTL_MS = 15_000;
 
-/** What a store knows of itself: whose key seals it, which gateways write it, whether it is being moved. */
+/** Data about the store itself: its encryption key, the replicas that write to it, and a copy in progress. */
 export interface SystemStore {
-  /** Stores `candidate` if there is no key check yet, and returns the one that counts. */
+  /** Stores `candidate` if there is no key check yet. Returns the stored one. */
   getOrCreateKeyCheck(candidate: string): Promise<string>;
   /**
-   * A gateway's sign of life, repeated before `ttlMs` is over. Refused while the store is in maintenance, and while it
-   * holds half a copy: a gateway would serve half of the accounts, and its writes would be in the way of the rest.
+   * Announces a replica; repeat before `ttlMs` passes. Refused during maintenance and while the store is an
+   * incomplete copy: a gateway would serve part of the accounts, and its writes would conflict with the copy.
    */
   heartbeat(writer: string, ttlMs: number): Promise<'announced' | 'in_maintenance'>;
   removeWriter(writer: string): Promise<void>;
   /**
-   * Takes maintenance or prolongs it, as one step: refused while any gateway or another owner is alive. `begun` to an
-   * owner that had begun before means that its hold lapsed, and anybody may have written meanwhile.
+   * Starts or extends maintenance atomically. Refused while a replica or another owner is active. If an owner that
+   * already started receives `begun` again, its maintenance had expired and others may have written.
    */
   beginMaintenance(owner: string, ttlMs: number): Promise<'begun' | 'prolonged' | 'refused'>;
   endMaintenance(owner: string): Promise<void>;
-  /** The name of this very store, `candidate` if it has none yet. No copy takes it along. */
+  /** The identity of this store; stores `candidate` if it has none yet. A copy does not include it. */
   getOrCreateIdentity(candidate: string): Promise<string>;
-  /** The identity of the store whose unfinished copy this is. */
+  /** The identity of the source if this store is an incomplete copy. */
   getCopySource(): Promise<string | null>;
-  /** Marks the store as an unfinished copy; null when the copy is complete. */
+  /** Marks the store as an incomplete copy; null when the copy is complete. */
   setCopySource(source: string | null): Promise<void>;
 }
