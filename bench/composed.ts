@@ -37,12 +37,12 @@ serveJobs(async ({ do: job, users, concurrency, ms, ...shape }: ComposedJob) => 
   async function callOnce(index: number): Promise<unknown> {
     const principal = principals[index % users] as UserPrincipal;
     const server = names[index % names.length] ?? '';
-    const result = await callTool(
+    const outcome = await callTool(
       parts,
       { server, tool: 'echo', args: { text: principal.userId } },
       { principal, door: 'rest', signal },
     );
-    return result.result;
+    return 'result' in outcome ? outcome.result : outcome;
   }
 
   if (job === 'call') return runCallLoop({ concurrency, ms, expectedText: 'u' }, callOnce);

@@ -5,7 +5,7 @@ import {
   listServerTools,
   readServer,
   SignInRequired,
-  type UpstreamResponse,
+  type ServerOutcome,
   type Inbound,
   type JsonObject,
 } from '@behalf/gateway';
@@ -74,12 +74,11 @@ export function createConformanceUser({ callParts, oauth, user }: ConformanceGat
     }
   }
 
-  async function callWithSignIn(tool: string, args: JsonObject): Promise<UpstreamResponse> {
+  async function callWithSignIn(tool: string, args: JsonObject): Promise<ServerOutcome> {
     for (;;) {
-      const result = await callTool(callParts, { server: SERVER_NAME, tool, args }, inbound);
-      const requiredSignIn = findRequiredSignIn(result);
-      if (!requiredSignIn) return result;
-      await signIn(requiredSignIn.scopes);
+      const outcome = await callTool(callParts, { server: SERVER_NAME, tool, args }, inbound);
+      if (outcome.kind !== 'auth_required') return outcome;
+      await signIn(outcome.signIn.scopes);
     }
   }
 
@@ -103,12 +102,6 @@ export function createConformanceUser({ callParts, oauth, user }: ConformanceGat
       }
     },
   };
-}
-
-/** What the gateway says of a call that needs a sign-in first: as any chat reads it. */
-function findRequiredSignIn({ result }: UpstreamResponse): { readonly scopes?: string } | undefined {
-  const meta = result['_meta'] as Readonly<Record<string, { scopes?: string } | undefined>> | undefined;
-  return meta?.['behalf/auth'];
 }
 
 /** As the client of a person who leaves a form as it is: with its defaults (SEP-1034), and something that fits where there is none. */

@@ -79,9 +79,7 @@ export function composeSets(parts: ComposeSetsParts): Sets {
     limits.consume(caller, 'calls');
     inFlight.acquire(caller.userId);
     try {
-      const step = work();
-      await observe({ caller, door: 'rest', server, operation, signal }, async () => (await step).response);
-      return await step;
+      return await observe({ caller, door: 'rest', server, operation, signal }, work);
     } finally {
       inFlight.release(caller.userId);
     }

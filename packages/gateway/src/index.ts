@@ -158,7 +158,7 @@ export { discoverTools } from './servers/management/discoverTools.ts';
 export { parseDraftName } from './servers/definition.ts';
 export { createServerDrafts, type ServerDrafts } from './servers/management/drafts.ts';
 export type { DiscoverParts } from './servers/management/discoverTools.ts';
-export { GatewayError, type GatewayErrorOptions } from './errors/gatewayError.ts';
+export { GatewayError, type GatewayErrorOptions, type SignInRequirement } from './errors/gatewayError.ts';
 export {
   createAccounts,
   DEFAULT_TENANT,
@@ -284,7 +284,12 @@ export { routePrompt, routeTool, type RoutedName, type RoutedTool } from './tool
 export { routeResource } from './toolcall/resolveResource.ts';
 export { searchEndpointTools, type ToolSearchParts } from './toolcall/listEndpoint.ts';
 export { getServerInstructions, type ServerInstructions } from './toolcall/list.ts';
-export { connectPagePath, OPENID_SIGN_IN_PATH } from './toolcall/outcome.ts';
+export {
+  connectPagePath,
+  OPENID_SIGN_IN_PATH,
+  type CallOutcome,
+  type ServerOutcome,
+} from './toolcall/outcome.ts';
 export { createArgumentValidator, type ArgumentValidator } from './toolcall/arguments.ts';
 export { hasUsableCredential } from './toolcall/send.ts';
 export { cannotSubscribe } from './toolcall/subscribe.ts';

@@ -10,7 +10,7 @@ import type { JsonObject } from '../src/upstream/upstream.ts';
 import { createServerSubscriptions } from '../src/subscriptions/serverSubscriptions.ts';
 import { withoutRenewal } from './bearerRig.ts';
 import type { RunningServer } from './mcpServers.ts';
-import { defineServer, createToolcallRig } from './toolcallRig.ts';
+import { defineServer, createToolcallRig, requireServerOutcome } from './toolcallRig.ts';
 
 export const annPrincipal = aPrincipal({ userId: 'u-ann' });
 export const bobPrincipal = aPrincipal({ userId: 'u-bob' });
@@ -85,7 +85,7 @@ export function createRelayTo<S extends RunningServer>(
   return {
     ...{ server, rig, parts, inbound, connections, definedServer, watches },
     call: (tool: string, overrides: Partial<Inbound> = {}, args: JsonObject = {}) =>
-      callTool(parts, { server: 'odd', tool, args }, inbound(overrides)),
+      callTool(parts, { server: 'odd', tool, args }, inbound(overrides)).then(requireServerOutcome),
   };
 }
 

@@ -20,6 +20,7 @@ import type { Inbound } from '../src/toolcall/inbound.ts';
 import type { CallParts } from '../src/toolcall/callTool.ts';
 import type { ListToolsParts } from '../src/toolcall/list.ts';
 import { createArgumentValidator } from '../src/toolcall/arguments.ts';
+import type { CallOutcome, ServerOutcome } from '../src/toolcall/outcome.ts';
 import type {
   UpstreamResponse,
   JsonObject,
@@ -194,7 +195,7 @@ export function createToolcallRig(
 }
 
 function createAnswer(result: JsonObject): UpstreamResponse {
-  return { result, json: undefined };
+  return { kind: 'result', result, json: undefined };
 }
 
 export function createCredential(server: ServerSnapshot, principal: Principal): Credential {
@@ -212,6 +213,12 @@ export function createCredential(server: ServerSnapshot, principal: Principal): 
 /** Of a user who never signed in at the server. */
 export function rejectSignIn(): never {
   throw new SignInRequired('absent');
+}
+
+/** What the server answered; fails if the call needs a sign-in. */
+export function requireServerOutcome(outcome: CallOutcome): ServerOutcome {
+  if (outcome.kind === 'auth_required') throw new Error(`A sign-in is required: ${outcome.signIn.reason}`);
+  return outcome;
 }
 
 /** What a promise was rejected with. */

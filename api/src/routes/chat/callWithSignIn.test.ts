@@ -1,5 +1,5 @@
 import type { ChatCall, ConnectNeeded } from '@behalf/contracts';
-import type { UpstreamResponse, UserPrincipal } from '@behalf/gateway';
+import type { CallOutcome, UserPrincipal } from '@behalf/gateway';
 import { LightCancellation, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
@@ -12,18 +12,22 @@ import { callWithSignIn } from './runCall.ts';
 const authentication = { via: 'session', session: 's' } as const;
 const ada: UserPrincipal = { ...aPrincipal(), authentication };
 const eve: UserPrincipal = { ...aPrincipal(), userId: 'eve', authentication };
-const auth = { code: 'needs_reauth', server: 'docs', reason: 'absent', connectUrl: '/servers/docs' };
+const signIn = {
+  code: 'MCP_AUTHORIZATION_REQUIRED',
+  text: '',
+  server: 'docs',
+  reason: 'absent',
+  connectUrl: '/servers/docs',
+};
 const needed: ConnectNeeded = {
   ...{ server: 'docs', title: 'The documents', reason: 'absent', connectUrl: '/servers/docs' },
 };
-const done = { result: { content: [], isError: false } } as unknown as UpstreamResponse;
+const done: CallOutcome = { kind: 'result', result: { content: [], isError: false }, json: undefined };
 const missing = (more: object = {}) =>
-  ({
-    result: { content: [], isError: true, _meta: { 'behalf/auth': { ...auth, ...more } } },
-  }) as unknown as UpstreamResponse;
+  ({ kind: 'auth_required', signIn: { ...signIn, ...more } }) as CallOutcome;
 
 /** A call whose attempts are answered in this order; the last answer stands for all that follow. */
-async function rig(answers: readonly UpstreamResponse[], owner = ada) {
+async function rig(answers: readonly CallOutcome[], owner = ada) {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random: systemRandom });
   const [cache, changes] = [store.cache('chats'), store.changes];

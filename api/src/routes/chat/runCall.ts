@@ -1,16 +1,18 @@
 import type { ChatCall, ChatProblem, ConnectNeeded, Problem } from '@behalf/contracts';
 import {
+  type CallOutcome,
   type CallParts,
   GatewayError,
   type Inbound,
   type JsonObject,
   type PendingApproval,
-  type UpstreamResponse,
+  type SignInRequirement,
   type UserPrincipal,
   callTool,
 } from '@behalf/gateway';
 import { type Clock, abortReason, rejectOnAbort } from '@behalf/kernel';
 import type { InFlightLimiter, RateLimits } from '../../http/limits.ts';
+import { toToolResult } from '../../http/signInResult.ts';
 import type { ObserveRequest } from '../ops/observeRequest.ts';
 import type { AnswerRun, ChatEventWriter } from './answerRuns.ts';
 import {
@@ -72,7 +74,7 @@ async function emitFullResult(
   return displayBudget.send(run.owner, bytes, () => emit('result', { call: fullCall }));
 }
 
-interface CallOutcome {
+interface SettledCall {
   /** What the model reads. */
   readonly modelText: string;
   /** As the server gave it. */
@@ -83,11 +85,10 @@ async function settleCall(
   parts: RunCallParts,
   context: ChatCallContext,
   call: ChatCall,
-): Promise<CallOutcome> {
+): Promise<SettledCall> {
   try {
-    const { result } = await callWithSignIn(parts, context, call, () =>
-      callWithApproval(parts, context, call),
-    );
+    const outcome = await callWithSignIn(parts, context, call, () => callWithApproval(parts, context, call));
+    const { result } = toToolResult(outcome);
     const stored = fitResult(result, MAX_STORED_RESULT_BYTES);
     Object.assign(call, { state: result['isError'] === true ? 'failed' : 'done', ...stored });
     return { modelText: toModelText(result, MAX_SENT_RESULT_LENGTH), result };
@@ -119,7 +120,7 @@ async function callWithApproval(
   parts: RunCallParts,
   context: ChatCallContext,
   call: ChatCall,
-): Promise<UpstreamResponse> {
+): Promise<CallOutcome> {
   const { run, approvalRequests } = context;
   const approvedIds: string[] = [];
   let resolveDone: () => void = () => undefined;
@@ -149,11 +150,7 @@ async function callWithApproval(
   }
 }
 
-async function callOnce(
-  parts: RunCallParts,
-  context: ChatCallContext,
-  call: ChatCall,
-): Promise<UpstreamResponse> {
+async function callOnce(parts: RunCallParts, context: ChatCallContext, call: ChatCall): Promise<CallOutcome> {
   const { callParts, observe, inFlight, limits, clock } = parts;
   const { callId, server, tool, arguments: args } = call;
   if (context.run.signal.aborted) throw abortReason(context.run.signal);
@@ -218,23 +215,23 @@ export async function callWithSignIn(
   { pendingSignIns, clock }: CallWithSignInParts,
   { run, emit }: { readonly run: AnswerRun; readonly emit: ChatEventWriter },
   call: ChatCall,
-  attempt: () => Promise<UpstreamResponse>,
-): Promise<UpstreamResponse> {
+  attempt: () => Promise<CallOutcome>,
+): Promise<CallOutcome> {
   const { callId } = call;
   for (let remainingAttempts = MAX_SIGN_INS_PER_CALL; ; remainingAttempts -= 1) {
-    const response = await attempt();
-    const connect = findConnectNeeded(response.result, call);
-    if (!connect) return response;
+    const outcome = await attempt();
+    if (outcome.kind !== 'auth_required') return outcome;
+    const connect = toConnectNeeded(outcome.signIn, call);
     call.connect = connect;
     if (remainingAttempts === 0 || !canWait(run, connect)) {
       await emit('connect', { callId, connect });
-      return response;
+      return outcome;
     }
     const expiresAt = clock.now() + SIGN_IN_WAIT_MS;
     call.state = 'waiting';
     const promptSignIn = () => emit('connect', { callId, connect, expiresAt });
-    const outcome = await pendingSignIns.wait(run, callId, expiresAt, promptSignIn);
-    if (outcome !== 'connected') return response;
+    const decision = await pendingSignIns.wait(run, callId, expiresAt, promptSignIn);
+    if (decision !== 'connected') return outcome;
     call.state = 'running';
     delete call.connect;
     await emit('tool_call', { call });
@@ -253,12 +250,10 @@ function canWait({ owner }: AnswerRun, { connectUrl }: ConnectNeeded): boolean {
   );
 }
 
-/** Said by us alone: what a server says under this name is taken out before. */
-function findConnectNeeded({ _meta }: JsonObject, { serverTitle }: ChatCall): ConnectNeeded | undefined {
-  const auth = (_meta as JsonObject | undefined)?.['behalf/auth'] as
-    { server: string; reason: string; connectUrl: string | null; scopes?: string } | undefined;
-  if (!auth) return undefined;
-  const { server, reason, connectUrl, scopes } = auth;
+function toConnectNeeded(
+  { server, reason, connectUrl, scopes }: SignInRequirement,
+  { serverTitle }: ChatCall,
+): ConnectNeeded {
   return { server, title: serverTitle, reason, connectUrl, ...(scopes !== undefined && { scopes }) };
 }
 

@@ -9,7 +9,11 @@ const image = { type: 'image', data: 'AA==', mimeType: 'image/png' };
 const odd = { type: 'constructor' };
 
 describe('content that an old revision does not have', () => {
-  const answerOf = (result: JsonObject): UpstreamResponse => ({ result, json: JSON.stringify(result) });
+  const answerOf = (result: JsonObject): UpstreamResponse => ({
+    kind: 'result',
+    result,
+    json: JSON.stringify(result),
+  });
 
   test('is told in a text, in results of tools and in prompts', () => {
     const tool = answerOf({ content: [text, audio, link, image, odd], structuredContent: { a: 1 } });

@@ -5,13 +5,14 @@ import {
   type Inbound,
   type JsonObject,
   type Principal,
-  type UpstreamResponse,
+  type SignInRequirement,
   hasUsableCredential,
   parseVariablesKey,
   userIdOfHolder,
 } from '@behalf/gateway';
 import type { ChangeEvent, ChangeFeed } from '@behalf/gateway/ports';
 import { type Cancel, type Clock, LightCancellation } from '@behalf/kernel';
+import { AUTH_META_KEY, toAuthMeta } from '../../http/signInResult.ts';
 import { URL_ELICITATION_VERSION } from './era.ts';
 import type { MethodParts } from './methods/serverCallRunner.ts';
 import { type McpRequest, createMcpInbound } from './request.ts';
@@ -29,18 +30,10 @@ export interface SignInRequiredInput {
   readonly server: string;
   readonly state: RequestState;
   readonly seal: (state: RequestState) => string;
-  /** What is missing, where that is known. */
-  readonly signIn: JsonObject | undefined;
-  /** Of a tool: the result that says so. */
-  readonly response?: UpstreamResponse;
-  /** Of what is read: there is no result to say it in. */
+  /** The required sign-in, if the error that reports it names one. */
+  readonly signIn: SignInRequirement | undefined;
+  /** The error to respond with, for requests other than tool calls. A tool call gets a failed tool result. */
   readonly error?: GatewayError;
-}
-
-/** What a result of ours says of a sign-in that is needed. Servers cannot say it: their words are taken out before. */
-export function readSignInMeta({ _meta }: JsonObject): JsonObject | undefined {
-  const auth = isObject(_meta) ? _meta['behalf/auth'] : undefined;
-  return isObject(auth) ? auth : undefined;
 }
 
 /**
@@ -51,14 +44,13 @@ export function readSignInMeta({ _meta }: JsonObject): JsonObject | undefined {
 export async function respondSignInRequired(
   { results, baseUrl, connectLinks }: Pick<MethodParts, 'results' | 'baseUrl' | 'connectLinks'>,
   mcpRequest: McpRequest,
-  { server, state, seal, response, signIn, error }: SignInRequiredInput,
+  { server, state, seal, signIn, error }: SignInRequiredInput,
 ): Promise<string> {
   const { era, version, capabilities, caller, method } = mcpRequest;
-  const url = new URL(connectLinks.buildConnectPath(caller, server, signIn?.['connectUrl']), baseUrl()).href;
+  const url = new URL(connectLinks.buildConnectPath(caller, server, signIn?.connectUrl), baseUrl()).href;
   const message = `Connect "${server}" to continue: ${url}`;
   const authMeta: JsonObject = {
-    ...signIn,
-    code: signIn?.['code'] ?? 'needs_reauth',
+    ...(signIn ? toAuthMeta(signIn) : { code: 'needs_reauth' }),
     server,
     connectUrl: url,
   };
@@ -81,18 +73,17 @@ export async function respondSignInRequired(
   if (supportsUrlElicitation && era === 'legacy' && version >= URL_ELICITATION_VERSION) {
     const elicitationId = await connectLinks.computeElicitationId(caller, server);
     throw new RpcFault(rpcCode.urlElicitation, message, {
-      data: { elicitations: [{ mode: 'url', elicitationId, url, message }], 'behalf/auth': authMeta },
+      data: { elicitations: [{ mode: 'url', elicitationId, url, message }], [AUTH_META_KEY]: authMeta },
     });
   }
   if (error) {
     const fault = toRpcFault(error, era);
-    throw new RpcFault(fault.code, message, { data: { ...fault.data, 'behalf/auth': authMeta } });
+    throw new RpcFault(fault.code, message, { data: { ...fault.data, [AUTH_META_KEY]: authMeta } });
   }
-  const content = Array.isArray(response?.result['content']) ? (response.result['content'] as unknown[]) : [];
   return results.fromGateway(era, {
-    content: [...content, { type: 'text', text: message }],
+    content: [...(signIn ? [{ type: 'text', text: signIn.text }] : []), { type: 'text', text: message }],
     isError: true,
-    _meta: { 'behalf/auth': authMeta },
+    _meta: { [AUTH_META_KEY]: authMeta },
   });
 }
 

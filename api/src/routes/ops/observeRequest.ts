@@ -1,4 +1,4 @@
-import { type EntryPoint, GatewayError, type Principal, type UpstreamResponse } from '@behalf/gateway';
+import { type CallOutcome, type EntryPoint, GatewayError, type Principal } from '@behalf/gateway';
 import type { Cancellation, Clock } from '@behalf/kernel';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Metrics } from './metrics.ts';
@@ -22,10 +22,10 @@ interface ObservedRequest {
 }
 
 /** Does the work, counts how it ended and how long it took, and logs a failure. */
-export type ObserveRequest = (
+export type ObserveRequest = <T extends CallOutcome>(
   request: ObservedRequest,
-  work: () => Promise<UpstreamResponse>,
-) => Promise<UpstreamResponse>;
+  work: () => Promise<T>,
+) => Promise<T>;
 
 export function createObserveRequest({
   metrics,
@@ -38,7 +38,7 @@ export function createObserveRequest({
     let outcome = 'ok';
     try {
       const response = await work();
-      if (response.result['isError'] === true) outcome = 'tool_error';
+      if (response.kind === 'auth_required' || response.result['isError'] === true) outcome = 'tool_error';
       return response;
     } catch (error) {
       outcome = outcomeOf(error, signal);

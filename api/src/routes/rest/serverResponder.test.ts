@@ -1,6 +1,6 @@
 import { type IncomingMessage, type Server, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { GatewayError, type Inbound, type UpstreamResponse } from '@behalf/gateway';
+import { GatewayError, type Inbound, type ServerOutcome } from '@behalf/gateway';
 import { abortReason, systemRandom } from '@behalf/kernel';
 import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -12,7 +12,7 @@ import type { ObservedCall } from '../ops/counters.ts';
 import { createServerResponder, rawText } from './serverResponder.ts';
 
 const caller = aPrincipal();
-const done: UpstreamResponse = { result: { content: [], isError: false }, json: undefined };
+const done: ServerOutcome = { kind: 'result', result: { content: [], isError: false }, json: undefined };
 
 describe('the text of a tool’s answer', () => {
   const blank = fc.constantFrom('', ' ', '\n', '\r\n\t ');
@@ -32,7 +32,7 @@ describe('the text of a tool’s answer', () => {
           const written = JSON.stringify(result, null, before.length);
           // Space inside the last brace, and after it.
           const json = `${written.slice(0, -1)}${before}}${after}`;
-          const text = rawText({ result, json: hasText ? json : undefined });
+          const text = rawText({ kind: 'result', result, json: hasText ? json : undefined });
           const expected = { ...result, isError: isError === true };
           expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(expected)));
           if (typeof isError === 'boolean' && hasText) expect(text).toBe(json);
@@ -47,9 +47,9 @@ describe('the text of a tool’s answer', () => {
 
   test('the server’s own text is not written anew', () => {
     const json = '{"content":[{"type":"text","text":"\\u0041"}],"n":1.0,"big":12345678901234567890}  ';
-    const result = JSON.parse(json) as UpstreamResponse['result'];
-    expect(rawText({ result, json })).toBe(`${json.trimEnd().slice(0, -1)},"isError":false}`);
-    expect(rawText({ result: {}, json: '{ }' })).toBe('{ "isError":false}');
+    const result = JSON.parse(json) as ServerOutcome['result'];
+    expect(rawText({ kind: 'result', result, json })).toBe(`${json.trimEnd().slice(0, -1)},"isError":false}`);
+    expect(rawText({ kind: 'result', result: {}, json: '{ }' })).toBe('{ "isError":false}');
   });
 });
 
@@ -63,7 +63,7 @@ describe('answering', () => {
   });
 
   /** One route over `work`, as the hot door would run it. */
-  async function begin(work: (inbound: Inbound) => Promise<UpstreamResponse>) {
+  async function begin(work: (inbound: Inbound) => Promise<ServerOutcome>) {
     const fake = createFakeClock();
     let beats = 0;
     const clock = {
@@ -170,7 +170,7 @@ describe('answering', () => {
   });
 
   test('a long silence is filled every 15 seconds, and ends with the answer', async () => {
-    let finish: (answer: UpstreamResponse) => void = () => undefined;
+    let finish: (answer: ServerOutcome) => void = () => undefined;
     const { ask, clock, signals, beats } = await begin(() => new Promise((resolve) => (finish = resolve)));
     const response = await ask();
     await eventually('the question', () => signals.length === 1);
@@ -180,7 +180,7 @@ describe('answering', () => {
     await eventually('a comment', () => response.text === ': waiting\n\n');
     await clock.advance(30_000);
     await eventually('two more', () => response.text === ': waiting\n\n'.repeat(3));
-    finish({ result: { content: [] }, json: '{\r\n"content":[]\n}' });
+    finish({ kind: 'result', result: { content: [] }, json: '{\r\n"content":[]\n}' });
     await eventually('the end', () => response.ended);
     expect(response.text.split('\n\n').at(-2)).toBe('event: result\ndata: { "content":[] }');
     // No timer is left behind.
@@ -230,8 +230,11 @@ describe('answering', () => {
   });
 
   test('how it ended is counted, and the words of a server are not logged', async () => {
-    const cases: [() => Promise<UpstreamResponse>, string][] = [
-      [async () => ({ result: { content: [], isError: true }, json: undefined }), 'tool_error'],
+    const cases: [() => Promise<ServerOutcome>, string][] = [
+      [
+        async () => ({ kind: 'result', result: { content: [], isError: true }, json: undefined }),
+        'tool_error',
+      ],
       [
         () => Promise.reject(new GatewayError('MCP_PROTOCOL_ERROR', { cause: new Error('planted words') })),
         'MCP_PROTOCOL_ERROR',

@@ -1,16 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { hopHeader } from '@behalf/contracts';
 import {
+  type CallOutcome,
   type Inbound,
+  type JsonObject,
   type Principal,
+  type ServerOutcome,
   type TraceContext,
-  type UpstreamResponse,
   requestFields,
 } from '@behalf/gateway';
 import type { Cancellation, Random } from '@behalf/kernel';
 import type { ProblemResponse as ProblemAnswer } from '../../http/errors.ts';
 import { type InFlightLimiter, createInFlightLimiter } from '../../http/limits.ts';
 import type { FastExchange } from '../../http/route.ts';
+import { toToolResult } from '../../http/signInResult.ts';
 import { createEventStream } from '../../http/sse.ts';
 import { type ObserveRequestParts, createObserveRequest } from '../ops/observeRequest.ts';
 
@@ -27,9 +30,9 @@ interface ServerRequestSpec {
   /** For the log. */
   operation: string;
   request: RestInboundParts['request'];
-  work: (inbound: Inbound) => Promise<UpstreamResponse>;
-  /** The text of the answer; by default the server's own. */
-  serialize?: (answer: UpstreamResponse) => string;
+  work: (inbound: Inbound) => Promise<CallOutcome>;
+  /** Writes the response body. The default forwards the server's JSON text. */
+  serialize?: (outcome: ServerOutcome) => string;
 }
 
 /** Runs one request to a server and answers it: as JSON, or as events when the caller wants to hear of progress. */
@@ -42,7 +45,8 @@ export function createServerResponder(parts: ServerResponderParts): ServerRespon
   async function run({ caller }: FastExchange, spec: ServerRequestSpec, inbound: Inbound): Promise<string> {
     const { server, operation, work, serialize = rawJson } = spec;
     const { door, signal } = inbound;
-    return serialize(await observe({ caller, door, server, operation, signal }, () => work(inbound)));
+    const outcome = await observe({ caller, door, server, operation, signal }, () => work(inbound));
+    return serialize(toToolResult(outcome));
   }
 
   async function stream(exchange: FastExchange, spec: ServerRequestSpec, inbound: Inbound): Promise<void> {
@@ -91,21 +95,23 @@ export function createServerResponder(parts: ServerResponderParts): ServerRespon
  * one name; whoever reads it after us may take the first. That is no harm while nothing is decided by the content of a
  * result: a filter or a policy must write what it has judged, and not pass this text on.
  */
-function rawJson({ result, json }: UpstreamResponse): string {
-  return json ?? JSON.stringify(result);
+function rawJson(outcome: ServerOutcome): string {
+  const json = outcome.kind === 'result' ? outcome.json : undefined;
+  return json ?? JSON.stringify(outcome.result);
 }
 
 /** The same for a tool: `isError` is always there, so that nobody has to know what its absence means. */
-export function rawText(response: UpstreamResponse): string {
-  const { result, json } = response;
-  if (typeof result['isError'] === 'boolean') return rawJson(response);
+export function rawText(outcome: ServerOutcome): string {
+  const { result } = outcome;
+  if (typeof result['isError'] === 'boolean') return rawJson(outcome);
+  const json = outcome.kind === 'result' ? outcome.json : undefined;
   // One of another type is replaced: beside it, ours would be a second member of the same name.
   if (json === undefined || 'isError' in result) return JSON.stringify({ ...result, isError: false });
   const head = json.slice(0, json.lastIndexOf('}'));
   return `${head}${isEmpty(result) ? '' : ','}"isError":false}`;
 }
 
-function isEmpty(result: UpstreamResponse['result']): boolean {
+function isEmpty(result: JsonObject): boolean {
   for (const _key in result) return false;
   return true;
 }

@@ -12,8 +12,9 @@ import { type AuditContext, recordAudit } from '../toolcall/audit.ts';
 import { type CallParts, executeCall } from '../toolcall/callTool.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
 import { type ListToolsParts, ownerKey } from '../toolcall/list.ts';
+import type { CallOutcome } from '../toolcall/outcome.ts';
 import type { CatalogTool } from '../tools/catalog.ts';
-import type { JsonObject, UpstreamResponse } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import { collectSavedValues, findMissingInputs, gatherInputs } from './inputs.ts';
 import { requireOutput } from './output.ts';
 import { getCredentialReadiness, groupPrerequisites } from './readiness.ts';
@@ -78,31 +79,15 @@ export async function findBlockToRun(
 }
 
 /**
- * Runs a block as whoever asks for it: with their access and their credential, never those of who made or shared it. What is
- * missing is named together before anything is opened, renewed or sent; then it is a call like any other.
+ * Runs a block as the caller: with the caller's access and credential, never those of the author. All missing prerequisites
+ * are reported together before the gateway opens, renews or sends anything. After that, the run is a normal call.
  */
-export async function runBlock(
+export function runBlock(
   parts: RunBlockParts,
   request: BlockRunCall,
   inbound: Inbound,
-): Promise<UpstreamResponse> {
-  return (await runStep(parts, request, inbound)).response;
-}
-
-export interface BlockRunResult {
-  readonly response: UpstreamResponse;
-  /** Nothing was asked of the server: the answer is our own, and says what its user has to do first. */
-  readonly isRefused: boolean;
-}
-
-/** The same for who has to tell our own words from those of a server. */
-export async function runStep(
-  parts: RunBlockParts,
-  request: BlockRunCall,
-  inbound: Inbound,
-): Promise<BlockRunResult> {
+): Promise<CallOutcome> {
   const { block } = request;
-  let isRefused = false;
   const auditedRequest = {
     action: 'tool.call',
     subject: request.id,
@@ -110,13 +95,10 @@ export async function runStep(
     tool: block?.tool,
     args: block ? { ...collectSavedValues(block.inputs), ...request.inputs } : request.inputs,
   } as const;
-  const response = await recordAudit(parts.callParts, inbound, auditedRequest, async (auditContext) => {
+  return recordAudit(parts.callParts, inbound, auditedRequest, async (auditContext) => {
     if (!block) throw new GatewayError('BLOCK_NOT_FOUND');
-    const result = await executeBlock(parts, { ...request, block }, inbound, auditContext);
-    isRefused = auditContext.refusalCode !== undefined;
-    return result;
+    return executeBlock(parts, { ...request, block }, inbound, auditContext);
   });
-  return { response, isRefused };
 }
 
 async function executeBlock(
@@ -124,7 +106,7 @@ async function executeBlock(
   request: BlockRunCall & { readonly block: SavedBlock },
   inbound: Inbound,
   auditContext: AuditContext,
-): Promise<UpstreamResponse> {
+): Promise<CallOutcome> {
   const { block } = request;
   const { principal } = inbound;
   // Whoever may edit it decides what it fixes: who read one version does not run, or approve, another.
@@ -135,16 +117,17 @@ async function executeBlock(
   const { credential, missing } = await findMissing(parts, request, server, args, principal);
   if (hasMissing(missing)) throw createIncompleteError(missing);
   const call = { server: server.name, serverId: server.id, tool: block.tool, args };
-  let response: UpstreamResponse;
+  let outcome: CallOutcome;
   try {
-    response = await executeCall(parts.callParts, call, { ...inbound, credential }, auditContext);
+    outcome = await executeCall(parts.callParts, call, { ...inbound, credential }, auditContext);
   } catch (error) {
     throw await explainError(error);
   }
+  if (outcome.kind !== 'result') return outcome;
   const identity = { serverId: server.id, toolName: block.tool };
   const tool = findCachedTool(parts, server, principal, block);
-  requireOutput(parts.callParts.arguments, identity, tool?.outputSchema, response);
-  return response;
+  requireOutput(parts.callParts.arguments, identity, tool?.outputSchema, outcome);
+  return outcome;
 
   /** The tool wants something else than when it was saved, which was found out on the way: it is missing like the rest. */
   async function explainError(error: unknown): Promise<unknown> {

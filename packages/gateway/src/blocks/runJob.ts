@@ -8,7 +8,7 @@ import {
   httpStatus,
 } from '@behalf/contracts';
 import { type Cancel, type Clock, type HeldLease, LightCancellation, sleep } from '@behalf/kernel';
-import { GatewayError } from '../errors/gatewayError.ts';
+import { GatewayError, type SignInRequirement } from '../errors/gatewayError.ts';
 import type { ApiKeyStore, SessionStore, UserStore } from '../ports/index.ts';
 import type { Authentication, UserPrincipal } from '../principal/principal.ts';
 import { toEtag } from '../servers/management/editing.ts';
@@ -18,7 +18,7 @@ import type { JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { mergeStepInputs } from './check.ts';
 import { readStepOutput, resolvePointer } from './output.ts';
-import { findBlockToRun, findCachedTool, runStep } from './runBlock.ts';
+import { findBlockToRun, findCachedTool, runBlock } from './runBlock.ts';
 import {
   HEARTBEAT_MS,
   MAX_RESULT_LENGTH,
@@ -250,11 +250,11 @@ async function attemptStep(
     const { blockVersion: expectedVersion } = step;
     const ifMatch = expectedVersion === undefined ? undefined : toEtag(expectedVersion);
     const request = { id: step.block, block, inputs, credential: step.credential, ifMatch };
-    const { response, isRefused } = await parts.meterStep({ ...stepCall, signal: inbound.signal }, () =>
-      runStep(parts, request, inbound),
+    const outcome = await parts.meterStep({ ...stepCall, signal: inbound.signal }, () =>
+      runBlock(parts, request, inbound),
     );
-    if (isRefused) return toSignInAttempt(response.result);
-    const { result } = response;
+    if (outcome.kind === 'auth_required') return toSignInAttempt(outcome.signIn);
+    const { result } = outcome;
     // What a tool says about its own failure is known: it ran.
     return { state: result['isError'] === true ? 'failed' : 'succeeded', mayGoOn: false, result };
   } catch (error) {
@@ -290,10 +290,7 @@ function createMissingOutputError(
       };
 }
 
-/** Our own words, never a server's: they lead somewhere. */
-function toSignInAttempt(result: JsonObject): StepAttempt {
-  const resultMeta = result['_meta'] as { 'behalf/auth': Record<'server' | 'reason' | 'connectUrl', string> };
-  const { server, reason, connectUrl } = resultMeta['behalf/auth'];
+function toSignInAttempt({ server, reason, connectUrl }: SignInRequirement): StepAttempt {
   const wait = { kind: 'sign_in', server, reason, connectUrl } as const;
   return { state: 'waiting', code: 'MCP_AUTHORIZATION_REQUIRED', wait, mayGoOn: true };
 }

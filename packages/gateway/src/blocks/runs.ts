@@ -24,8 +24,9 @@ import {
 } from '../ports/index.ts';
 import type { Principal, UserPrincipal } from '../principal/principal.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
+import type { CallOutcome } from '../toolcall/outcome.ts';
 import type { Log } from '../upstream/upstream.ts';
-import type { BlockRunResult, RunBlockParts } from './runBlock.ts';
+import type { RunBlockParts } from './runBlock.ts';
 import type { RunPrincipalParts } from './runJob.ts';
 import type { BlockSets, ReadSavedParts, SavedBlocks, WriteSavedParts } from './store.ts';
 
@@ -69,7 +70,7 @@ interface StepCall {
 }
 
 /** What a call costs and how it is counted, at whichever door it comes in. May refuse before it begins. */
-export type MeterStep = (call: StepCall, work: () => Promise<BlockRunResult>) => Promise<BlockRunResult>;
+export type MeterStep = (call: StepCall, work: () => Promise<CallOutcome>) => Promise<CallOutcome>;
 
 /** What running them needs. */
 export interface RunSetParts extends RunBlockParts, RunPrincipalParts {

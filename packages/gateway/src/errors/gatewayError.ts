@@ -7,33 +7,49 @@ import {
   type MissingParts,
 } from '@behalf/contracts';
 
+/** The sign-in that a user needs before the gateway can call a server. Only adapters write it to `_meta["behalf/auth"]`. */
+export interface SignInRequirement {
+  /** The code of the audit event. The caller always gets `MCP_AUTHORIZATION_REQUIRED`. */
+  readonly code: ErrorCode;
+  /** Tells the model and its user what to do. */
+  readonly text: string;
+  /** Name of the server. */
+  readonly server: string;
+  /** The stored credential that no longer works. */
+  readonly credentialId?: string | undefined;
+  readonly reason: string;
+  /** Path of the page where the user signs in. */
+  readonly connectUrl: string;
+  /** Scopes that the next sign-in must request, separated by spaces. */
+  readonly scopes?: string | undefined;
+}
+
 export interface GatewayErrorOptions {
-  /** What happened this time, fit for the caller's eyes: no secret, no stack, no upstream text. */
+  /** Text for the caller. Contains no secret, no stack trace and no text from a server. */
   detail?: string;
-  /** Which inputs are wrong, and how. */
+  /** The invalid inputs. */
   errors?: readonly Diagnostic[];
   retryAfterMs?: number;
-  /** What the caller's user has to approve before the call runs. */
+  /** The approval that the user must give before the call runs. */
   approval?: ApprovalNeeded;
-  /** What has changed so that a kept secret is not sent there any more. */
+  /** The changed fields that require the secrets to be entered again. */
   changedFields?: readonly string[];
-  /** What the caller's own token lacks: JSON text that the identity provider understands. */
+  /** The claims that the caller's token lacks, as JSON text for the identity provider. */
   challenge?: { readonly claims?: string | undefined };
-  /** The sign-in that is under way already. */
+  /** The sign-in flow that is already running. */
   flow?: FlowView;
-  /** What has to be there before a block runs. */
+  /** The prerequisites that a block lacks. */
   missing?: MissingParts;
-  /** The sign-in that is missing, as `behalf/auth` has it: why, and where it is made up for. */
-  signIn?: Readonly<Record<string, unknown>>;
-  /** Where the caller's user has to go first, as a client of MCP understands it (-32042). */
+  signIn?: SignInRequirement;
+  /** Pages that the user must open first, in MCP form (JSON-RPC error -32042). */
   elicitations?: readonly Readonly<Record<string, unknown>>[];
-  /** What the caller's client has to declare first, as a client of MCP understands it (-32021). */
+  /** Capabilities that the client must declare first, in MCP form (JSON-RPC error -32021). */
   requiredCapabilities?: Readonly<Record<string, unknown>>;
-  /** For the log alone. */
+  /** For the log only. */
   cause?: unknown;
 }
 
-/** The only error that crosses a door. Everything else is `INTERNAL` with an incident id. */
+/** The only error that adapters describe to callers. They report every other error as `INTERNAL` with an incident id. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
@@ -45,23 +61,22 @@ export class GatewayError extends Error {
   readonly challenge: { readonly claims?: string | undefined } | undefined;
   readonly flow: FlowView | undefined;
   readonly missing: MissingParts | undefined;
-  readonly signIn: Readonly<Record<string, unknown>> | undefined;
+  readonly signIn: SignInRequirement | undefined;
   readonly elicitations: readonly Readonly<Record<string, unknown>>[] | undefined;
   readonly requiredCapabilities: Readonly<Record<string, unknown>> | undefined;
 
   constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
-    const { detail, errors, retryAfterMs, approval, changedFields, challenge, flow, missing, cause } =
-      options;
+    const { detail, cause } = options;
     super(detail ?? errorKinds[code].title, { cause });
     this.code = code;
     this.detail = detail ?? `${errorKinds[code].title}. ${errorKinds[code].action}`;
-    this.errors = errors;
-    this.retryAfterMs = retryAfterMs;
-    this.approval = approval;
-    this.changedFields = changedFields;
-    this.challenge = challenge;
-    this.flow = flow;
-    this.missing = missing;
+    this.errors = options.errors;
+    this.retryAfterMs = options.retryAfterMs;
+    this.approval = options.approval;
+    this.changedFields = options.changedFields;
+    this.challenge = options.challenge;
+    this.flow = options.flow;
+    this.missing = options.missing;
     this.signIn = options.signIn;
     this.elicitations = options.elicitations;
     this.requiredCapabilities = options.requiredCapabilities;

@@ -3,8 +3,9 @@ import type { Clock } from '@behalf/kernel';
 import { type Audit, type AuditEvent, actorOf } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { type ServerSnapshot, usesGraph, usesObo } from '../servers/definition.ts';
-import type { JsonObject, UpstreamResponse } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import type { Inbound } from './inbound.ts';
+import type { CallOutcome } from './outcome.ts';
 
 export interface AuditParts {
   readonly audit: Audit;
@@ -24,8 +25,6 @@ export interface AuditedRequest {
 /** What is learnt on the way. */
 export interface AuditContext {
   server?: ServerSnapshot;
-  /** Why nothing was asked of the server, whatever the caller is told. */
-  refusalCode?: string;
   /** Set once there is something to present: what ended before was asked in nobody's name. */
   isPrepared?: boolean;
   /** Room for the event was kept beforehand. */
@@ -33,24 +32,23 @@ export interface AuditContext {
 }
 
 /** Does the work and writes down how it ended, whichever way that was. */
-export async function recordAudit(
+export async function recordAudit<T extends CallOutcome>(
   { audit, clock }: AuditParts,
   inbound: Inbound,
   request: AuditedRequest,
-  work: (auditContext: AuditContext) => Promise<UpstreamResponse>,
-): Promise<UpstreamResponse> {
+  work: (auditContext: AuditContext) => Promise<T>,
+): Promise<T> {
   const startedAt = clock.now();
   const auditContext: AuditContext = {};
   let auditResult: AuditResult = ok;
   try {
-    const response = await work(auditContext);
-    if (auditContext.refusalCode !== undefined)
-      auditResult = { outcome: 'refused', code: auditContext.refusalCode };
-    else if (response.isInputRequired) auditResult = inputRequired;
-    else if (response.result['isError'] === true) auditResult = toolError;
-    return response;
+    const outcome = await work(auditContext);
+    if (outcome.kind === 'auth_required') auditResult = { outcome: 'refused', code: outcome.signIn.code };
+    else if (outcome.kind === 'input_required') auditResult = inputRequired;
+    else if (outcome.result['isError'] === true) auditResult = toolError;
+    return outcome;
   } catch (error) {
-    auditResult = resultOfError(error, inbound, auditContext);
+    auditResult = resultOfError(error, inbound);
     throw error;
   } finally {
     const { principal, door, id } = inbound;
@@ -98,11 +96,11 @@ const toolError: AuditResult = { outcome: 'failed' };
 /** The caller comes again with the answers: that is an event of its own. */
 const inputRequired: AuditResult = { outcome: 'asked' };
 
-function resultOfError(error: unknown, { signal }: Inbound, { refusalCode }: AuditContext): AuditResult {
+function resultOfError(error: unknown, { signal }: Inbound): AuditResult {
   // Who left does not know whether it ran; neither do we.
   if (signal.aborted) return { outcome: 'uncertain' };
-  if (refusalCode !== undefined) return { outcome: 'refused', code: refusalCode };
   if (!(error instanceof GatewayError)) return { outcome: 'failed', code: 'INTERNAL' };
+  if (error.signIn) return { outcome: 'refused', code: error.signIn.code };
   const { code } = error;
   if (code === 'MCP_OUTCOME_UNCERTAIN' || code === 'MCP_TIMEOUT') return { outcome: 'uncertain', code };
   return { outcome: httpStatus(code) < 500 ? 'refused' : 'failed', code };

@@ -4,7 +4,7 @@ import { createTokenRequestBudget } from '../credentials/obo/bearer.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { enforceApproval, type EnforceParts } from '../tools/approvals.ts';
 import { isToolAvailable, decideTool, type PolicyParts } from '../tools/policy.ts';
-import type { UpstreamResponse, HeaderValues, JsonObject } from '../upstream/upstream.ts';
+import type { HeaderValues, JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import {
   type SendParts,
@@ -26,7 +26,13 @@ import type { PreparedTarget } from './credential.ts';
 import { recordAudit, reserveAuditSlot, type AuditParts, type AuditContext } from './audit.ts';
 import { canRetry } from './retry.ts';
 import { needsClientInput } from './dialogue.ts';
-import { getSignInReason, toSignInRequirement, toSignInResult, toToolErrorResult } from './outcome.ts';
+import {
+  type CallOutcome,
+  type ServerOutcome,
+  getSignInReason,
+  toAuthRequired,
+  toToolErrorResult,
+} from './outcome.ts';
 import { toGatewayError } from '../upstream/toGatewayError.ts';
 import type { ArgumentValidator } from './arguments.ts';
 
@@ -49,11 +55,7 @@ export interface ToolInvocation {
  * The walk of a tool call: may they, does it exist, do the arguments fit, has its user approved it, with which
  * credential, over which connection, and what came back. Nothing is spent before the steps that can refuse for free.
  */
-export function callTool(
-  parts: CallParts,
-  call: ToolInvocation,
-  inbound: Inbound,
-): Promise<UpstreamResponse> {
+export function callTool(parts: CallParts, call: ToolInvocation, inbound: Inbound): Promise<CallOutcome> {
   const { server, tool, args } = call;
   return recordAudit(parts, inbound, { action: 'tool.call', server, tool, args }, (auditContext) =>
     executeCall(parts, call, inbound, auditContext),
@@ -66,7 +68,7 @@ export async function executeCall(
   call: ToolInvocation,
   inbound: Inbound,
   auditContext: AuditContext,
-): Promise<UpstreamResponse> {
+): Promise<CallOutcome> {
   const server = resolveAllowedServer(parts, inbound, call.server, 'MCP_TOOL_NOT_FOUND');
   if (call.serverId !== undefined && server.id !== call.serverId)
     throw new GatewayError('MCP_TOOL_NOT_FOUND');
@@ -85,11 +87,7 @@ export async function executeCall(
     auditContext.isPrepared = true;
     return await sendCall(context, target, tool);
   } catch (error) {
-    const signIn = toSignInRequirement(error, server);
-    if (!signIn) throw toGatewayError(error, server.name);
-    auditContext.refusalCode = signIn.code;
-    if (signIn.bearerError) throw signIn.bearerError;
-    return toSignInResult(signIn);
+    return toAuthRequired(error, server);
   }
 }
 
@@ -159,7 +157,7 @@ async function sendCall(
   context: ToolCallContext,
   prepared: PreparedTarget,
   tool: CatalogTool,
-): Promise<UpstreamResponse> {
+): Promise<ServerOutcome> {
   const { parts, server, call, inbound } = context;
   const toRequest = (currentTool: CatalogTool): UpstreamRequest => ({
     method: 'tools/call',

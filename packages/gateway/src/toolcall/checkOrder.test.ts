@@ -78,8 +78,8 @@ describe('what is asked before anything is spent', () => {
       code: 'MCP_ARGUMENTS_INVALID',
     });
     expect(rig.spent()).toEqual(nothing);
-    const { result } = await callTool(rig.parts, { ...wrong, args: { a: 1 } }, rig.inbound());
-    expect(result).toMatchObject({ isError: true, _meta: { 'behalf/auth': { code: 'needs_reauth' } } });
+    const outcome = await callTool(rig.parts, { ...wrong, args: { a: 1 } }, rig.inbound());
+    expect(outcome).toMatchObject({ kind: 'auth_required', signIn: { reason: 'absent' } });
     expect(rig.spent()).toEqual({ ...nothing, obtained: 1 });
   });
 
@@ -154,7 +154,7 @@ describe('what is asked before anything is spent', () => {
       { server: 'own', tool: 'add', args: { a: 'one' } },
       rig.inbound(),
     );
-    expect(changed.result).toEqual({ content: [] });
+    expect(changed).toMatchObject({ kind: 'result', result: { content: [] } });
     expect([rig.lists().length, rig.calls().length]).toEqual([1, 1]);
     await rig.clock.advance(11_000);
     rig.tools = [numbers, { name: 'newest' }];

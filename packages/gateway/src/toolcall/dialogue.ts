@@ -21,6 +21,7 @@ import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { PreparedTarget } from './credential.ts';
 import type { Inbound, InboundPeer } from './inbound.ts';
 import { maskJson } from './mask.ts';
+import type { InputRequiredOutcome, ServerOutcome } from './outcome.ts';
 
 /** What these ask for, a server may ask back. Nothing else is ever a dialogue. */
 export const DIALOGUE_METHODS: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
@@ -106,7 +107,7 @@ export function toInputRequired(
   prepared: PreparedTarget,
   method: string,
   { peer }: Inbound,
-): UpstreamResponse | undefined {
+): UpstreamResponse | InputRequiredOutcome | undefined {
   if (!(error instanceof UpstreamError) || !peer || !DIALOGUE_METHODS.has(method)) return undefined;
   const requiredCapabilities = peer.era === 'modern' ? findMissingCapabilities(error, prepared) : undefined;
   if (requiredCapabilities)
@@ -138,15 +139,14 @@ function hasDeclinedPage({ retry }: InboundPeer): boolean {
 }
 
 /** The modern era has no error for it: the pages are questions, and the same request comes again afterwards. */
-function toPageRequests(elicitations: readonly JsonObject[]): UpstreamResponse {
+function toPageRequests(elicitations: readonly JsonObject[]): InputRequiredOutcome {
   const pageRequests = elicitations.map(({ elicitationId: _id, ...params }, index) => [
     `page-${index + 1}`,
     { method: 'elicitation/create', params },
   ]);
   return {
+    kind: 'input_required',
     result: { inputRequests: Object.fromEntries(pageRequests) as JsonObject },
-    json: undefined,
-    isInputRequired: true,
   };
 }
 
@@ -154,7 +154,7 @@ function buildInputRequired(
   result: JsonObject,
   capabilities: JsonObject,
   prepared: PreparedTarget,
-): UpstreamResponse | undefined {
+): InputRequiredOutcome | undefined {
   const { inputRequests = {}, requestState } = result;
   if (!isObject(inputRequests)) return undefined;
   const sanitized = sanitizeInputRequests(inputRequests, capabilities, prepared);
@@ -164,7 +164,7 @@ function buildInputRequired(
   const masked = maskJson(stripGatewayMeta(fullResult), prepared);
   // The server's own, for the server alone: it goes back byte for byte.
   const presented = requestState === undefined ? masked : { ...masked, requestState };
-  return { result: presented, json: undefined, isInputRequired: true };
+  return { kind: 'input_required', result: presented };
 }
 
 /** The questions as they are passed on; undefined when this caller cannot or may not be asked one of them: then none is. */
@@ -251,7 +251,7 @@ export function needsClientInput({ reason, detail }: UpstreamError): boolean {
 export function withoutResultType(response: UpstreamResponse): UpstreamResponse {
   if (response.result['resultType'] === undefined) return response;
   const { resultType: _kind, ...result } = response.result;
-  return { result, json: undefined };
+  return { kind: 'result', result, json: undefined };
 }
 
 export function isObject(value: unknown): value is JsonObject {
@@ -269,14 +269,14 @@ type RetryParams = NonNullable<InboundPeer['retry']>;
  * caller is asked here, and the server gets the same request again with the answers, until it gives a result.
  */
 export async function runInputRequiredLoop(
-  firstResponse: UpstreamResponse,
+  firstResponse: ServerOutcome,
   { method, prepared, inbound }: { method: string; prepared: PreparedTarget; inbound: Inbound },
-  sendRound: (inbound: Inbound) => Promise<UpstreamResponse>,
-): Promise<UpstreamResponse> {
+  sendRound: (inbound: Inbound) => Promise<ServerOutcome>,
+): Promise<ServerOutcome> {
   const { peer } = inbound;
-  let response = firstResponse;
+  let response: ServerOutcome = firstResponse;
   let requestCount = 0;
-  for (let round = 0; response.isInputRequired && peer?.era === 'legacy'; round += 1) {
+  for (let round = 0; response.kind === 'input_required' && peer?.era === 'legacy'; round += 1) {
     const inputRequests = Object.entries(readInputRequests(response));
     requestCount += inputRequests.length;
     if (round >= MAX_ROUNDS || requestCount > MAX_INPUT_REQUESTS) throw toTooManyRoundsError(prepared);
@@ -363,7 +363,7 @@ function createLinkedAbort(parentSignal: Cancellation) {
   };
 }
 
-function readInputRequests({ result }: UpstreamResponse): Readonly<Record<string, JsonObject>> {
+function readInputRequests({ result }: InputRequiredOutcome): Readonly<Record<string, JsonObject>> {
   const { inputRequests } = result;
   return isObject(inputRequests) ? (inputRequests as Readonly<Record<string, JsonObject>>) : {};
 }
@@ -408,6 +408,7 @@ function toUrlElicitationResult(
   const text = `${name} requires you to open a page first. Open the page, then repeat the request.\n${lines.join('\n')}`;
   if (method !== 'tools/call') throw new GatewayError('MCP_DIALOGUE_UNSUPPORTED', { detail: text });
   return {
+    kind: 'result',
     result: {
       content: [{ type: 'text', text }],
       isError: true,

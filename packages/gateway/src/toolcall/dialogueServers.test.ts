@@ -57,7 +57,7 @@ describe('a server on the second SDK', () => {
     const { call } = createRelayTo(await start());
     const { peer } = createRecordingPeer({}, { era: 'modern' });
     const first = await call('ask', { peer });
-    expect(first).toMatchObject({ isInputRequired: true, result: { requestState: 'round one' } });
+    expect(first).toMatchObject({ kind: 'input_required', result: { requestState: 'round one' } });
     const inputResponses = { who: { action: 'accept', content: { name: 'Ada' } } };
     const second = await call('ask', {
       peer: { ...peer, retry: { inputResponses, requestState: 'round one' } },

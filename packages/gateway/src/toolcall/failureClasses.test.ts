@@ -1,6 +1,11 @@
 import { httpStatus } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { defineServer, captureRejection, createToolcallRig } from '../../test/toolcallRig.ts';
+import {
+  defineServer,
+  captureRejection,
+  createToolcallRig,
+  requireServerOutcome,
+} from '../../test/toolcallRig.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { UpstreamError, type UpstreamErrorDetail, type UpstreamReason } from '../upstream/upstreamError.ts';
 import { callTool } from './callTool.ts';
@@ -115,7 +120,7 @@ describe('what a caller is told of a failed call', () => {
 
   test('its words are bounded, and its data is not passed on', async () => {
     const rig = failing('rpc_error', { rpc: { code: 1, message: 'x'.repeat(100_000), data: planted } });
-    const { result } = await callTool(rig.parts, call, rig.inbound());
+    const { result } = requireServerOutcome(await callTool(rig.parts, call, rig.inbound()));
     expect(JSON.stringify(result).length).toBeLessThan(4_300);
     expect(JSON.stringify(result)).not.toContain('planted');
   });

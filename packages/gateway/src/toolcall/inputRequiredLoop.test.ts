@@ -155,9 +155,8 @@ describe('a modern caller of a legacy server', () => {
     const answer = await call('wants', { peer: createRecordingPeer({}, { era: 'modern' }).peer });
     const params = { ...page, message: 'The server “odd” asks: Sign here' };
     expect(answer).toEqual({
+      kind: 'input_required',
       result: { inputRequests: { 'page-1': { method: 'elicitation/create', params } } },
-      json: undefined,
-      isInputRequired: true,
     });
     const closed = { inputResponses: { 'page-1': { action: 'decline' } } };
     const peer = { ...createRecordingPeer({}, { era: 'modern' }).peer, retry: closed };

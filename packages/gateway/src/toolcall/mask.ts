@@ -1,6 +1,7 @@
 import type { UpstreamTarget } from '../upstream/target.ts';
-import type { JsonObject, UpstreamResponse } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import type { PreparedTarget } from './credential.ts';
+import type { ServerOutcome } from './outcome.ts';
 import { getBearer } from './retry.ts';
 
 /** Shorter ones would mask half a sentence and hide nothing. */
@@ -38,23 +39,24 @@ function selectMaskable(secrets: readonly string[]): readonly string[] {
  * A result without the token that the server was shown for it: a tool that repeats it would hand a user's token to a model, to
  * its provider and to whatever keeps the conversation. Keys of headers stay: they may be what the tool is about, such as a name.
  */
-export function maskTokens(response: UpstreamResponse, prepared: PreparedTarget): UpstreamResponse {
+export function maskTokens<T extends ServerOutcome>(outcome: T, prepared: PreparedTarget): T {
   const bearer = getBearer(prepared);
-  if (!bearer) return response;
-  const text = response.json ?? JSON.stringify(response.result);
+  if (!bearer) return outcome;
+  const json = outcome.kind === 'result' ? outcome.json : undefined;
+  const text = json ?? JSON.stringify(outcome.result);
   // Some writers escape every slash (RFC 8259, section 7).
   const containsToken = (token: string) =>
     text.includes(token) || text.includes(token.replaceAll('/', '\\/'));
   const found = bearer
     .presentedTokens()
     .filter((token) => token.length >= MIN_MASKED_LENGTH && containsToken(token));
-  if (found.length === 0) return response;
+  if (found.length === 0) return outcome;
   const masked = found.reduce(
     (rest, token) => rest.replaceAll(token, REDACTED),
-    JSON.stringify(response.result),
+    JSON.stringify(outcome.result),
   );
-  // Whatever else is known of it stays: a question is still one.
-  return { ...response, result: JSON.parse(masked) as JsonObject, json: undefined };
+  const result = JSON.parse(masked) as JsonObject;
+  return { ...outcome, result, ...(outcome.kind === 'result' && { json: undefined }) };
 }
 
 /** The same for what a server says before its result: progress, a log message, a question. */

@@ -9,8 +9,9 @@ import {
 } from '../../test/relayRig.ts';
 import { captureRejection } from '../../test/toolcallRig.ts';
 import type { GatewayError } from '../errors/gatewayError.ts';
-import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import { maskTokens } from './mask.ts';
+import type { ServerOutcome } from './outcome.ts';
 import type { PreparedTarget } from './credential.ts';
 
 afterEach(stopRelayRigs);
@@ -65,8 +66,7 @@ describe('a token that the server repeats', () => {
     const answer = await call('asks', { peer });
     expect(JSON.stringify(answer)).not.toContain(token);
     expect(answer).toMatchObject({
-      isInputRequired: true,
-      json: undefined,
+      kind: 'input_required',
       result: { requestState: 'state' },
     });
   });
@@ -74,11 +74,7 @@ describe('a token that the server repeats', () => {
   test('and a question of a second try, with the first token in it, is still one', () => {
     const token = tokenFor(annPrincipal);
     const ready = { bearer: { presentedTokens: () => [token] } } as unknown as PreparedTarget;
-    const asks: UpstreamResponse = {
-      result: { requestState: token },
-      json: undefined,
-      isInputRequired: true,
-    };
+    const asks: ServerOutcome = { kind: 'input_required', result: { requestState: token } };
     expect(maskTokens(asks, ready)).toEqual({ ...asks, result: { requestState: '[redacted]' } });
   });
 });
@@ -100,6 +96,7 @@ describe('a modern server that asks back', () => {
     const { call, rig, server } = await createRelayRig({ era: 'modern', tools: [asks(one)] });
     const first = await call('asks', { peer: modern() });
     expect(first).toEqual({
+      kind: 'input_required',
       result: {
         resultType: 'input_required',
         inputRequests: {
@@ -107,8 +104,6 @@ describe('a modern server that asks back', () => {
         },
         requestState: 'a "state" \\ ü',
       },
-      json: undefined,
-      isInputRequired: true,
     });
     const retry = {
       inputResponses: { one: accepted },
@@ -151,7 +146,7 @@ describe('a modern server that asks back', () => {
       code: 'MCP_DIALOGUE_UNSUPPORTED',
     });
     const relayed = await createRelayRig({ era: 'modern', tools }, { definition: { relay: ['sampling'] } });
-    expect(await relayed.call('asks', { peer: modern() })).toMatchObject({ isInputRequired: true });
+    expect(await relayed.call('asks', { peer: modern() })).toMatchObject({ kind: 'input_required' });
   });
 
   test('is an error of its own for who cannot be asked like that', async () => {
@@ -230,7 +225,7 @@ describe('a modern server that asks back', () => {
       era: 'legacy',
       tools: [{ name: 'forged', handler: () => forged }],
     });
-    const { result, isInputRequired } = await call('forged', { peer: modern() });
-    expect([result['resultType'], isInputRequired]).toEqual([undefined, undefined]);
+    const { kind, result } = await call('forged', { peer: modern() });
+    expect([result['resultType'], kind]).toEqual([undefined, 'result']);
   });
 });

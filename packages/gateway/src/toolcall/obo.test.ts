@@ -5,6 +5,7 @@ import {
   createCredential,
   captureRejection,
   createToolcallRig,
+  requireServerOutcome,
 } from '../../test/toolcallRig.ts';
 import type { Credential } from '../credentials/credentials.ts';
 import { ReauthNeeded } from '../credentials/signInRequired.ts';
@@ -62,7 +63,7 @@ describe('a call with an exchanged token', () => {
       if (turn === 1) throw refused();
       return { content: [] };
     };
-    expect((await rig.call()).result).toEqual({ content: [] });
+    expect(requireServerOutcome(await rig.call()).result).toEqual({ content: [] });
     expect(rig.calls()).toHaveLength(2);
     expect(rig.counts.renewals).toHaveLength(1);
     for (const { options } of rig.sent) expect(options.bearer).toBe(rig.bearer);
@@ -148,7 +149,7 @@ describe('a call with an exchanged token', () => {
       const rpc = { code: -32_000, message: 'no: Bearer secret-of-the-user' };
       throw new UpstreamError('rpc_error', { rpc });
     };
-    const { result } = await rig.call();
+    const { result } = requireServerOutcome(await rig.call());
     expect(result).toMatchObject({ isError: true });
     expect(JSON.stringify(result)).not.toContain('secret-of-the-user');
   });
@@ -164,20 +165,12 @@ describe('a sign-in that is needed here', () => {
   test('is a result for who has a session or a key', async () => {
     const rig = oboCallRig();
     rig.token = () => Promise.reject(needed);
-    const { result } = await rig.call();
-    expect(result).toMatchObject({
-      isError: true,
-      _meta: {
-        'behalf/auth': {
-          code: 'needs_reauth',
-          server: 'mail',
-          reason: 'interaction_required',
-          connectUrl: '/oauth/openid',
-          retryable: false,
-        },
-      },
+    const outcome = await rig.call();
+    expect(outcome).toMatchObject({
+      kind: 'auth_required',
+      signIn: { server: 'mail', reason: 'interaction_required', connectUrl: '/oauth/openid' },
     });
-    expect(JSON.stringify(result)).not.toContain('"a"');
+    expect(JSON.stringify(outcome)).not.toContain('"a"');
     expect(rig.audited).toMatchObject([{ outcome: 'refused', code: 'OBO_CONSENT_REQUIRED' }]);
     expect(rig.sent).toEqual([]);
   });
@@ -202,7 +195,7 @@ describe('a sign-in that is needed here', () => {
       expect(refused).toMatchObject({
         code: 'MCP_AUTHORIZATION_REQUIRED',
         challenge: undefined,
-        signIn: { code: 'needs_reauth', reason: 'interaction_required', connectUrl: '/oauth/openid' },
+        signIn: { code: 'OBO_CONSENT_REQUIRED', reason: 'interaction_required', connectUrl: '/oauth/openid' },
       });
     }
     // Who runs the gateway reads what it was about.

@@ -1,5 +1,4 @@
 import type { JsonObject, UpstreamResponse } from '../upstream/upstream.ts';
-import { UpstreamError } from '../upstream/upstreamError.ts';
 import {
   type AuditContext,
   type AuditParts,
@@ -8,7 +7,7 @@ import {
   reserveAuditSlot,
 } from './audit.ts';
 import type { Inbound } from './inbound.ts';
-import { toCallerError, toNotFoundError } from './outcome.ts';
+import { type ServerOutcome, isMethodNotFound, toCallerError, toNotFoundError } from './outcome.ts';
 import { canRetry } from './retry.ts';
 import { type SendParts, prepareCredential, resolveAllowedServer, sendToServer } from './send.ts';
 
@@ -27,7 +26,7 @@ export function readServer(
   name: string,
   request: ReadRequest,
   inbound: Inbound,
-): Promise<UpstreamResponse> {
+): Promise<ServerOutcome> {
   const audited: AuditedRequest =
     request.method === 'prompts/get'
       ? { action: 'prompt.get', server: name, tool: request.params.name, args: request.params.arguments }
@@ -44,7 +43,7 @@ async function executeRead(
   request: ReadRequest,
   inbound: Inbound,
   auditContext: AuditContext,
-): Promise<UpstreamResponse> {
+): Promise<ServerOutcome> {
   const denial = request.method === 'prompts/get' ? 'MCP_PROMPT_NOT_FOUND' : 'MCP_RESOURCE_NOT_FOUND';
   const server = resolveAllowedServer(parts, inbound, name, denial);
   auditContext.server = server;
@@ -56,7 +55,7 @@ async function executeRead(
       canRetry(error, server) ? request : undefined,
     );
   } catch (error) {
-    throw toNotFoundError(error, denial) ?? toCallerError(error, server, auditContext);
+    throw toNotFoundError(error, denial) ?? toCallerError(error, server);
   }
 }
 
@@ -68,10 +67,10 @@ export interface CompletionRequest {
 }
 
 const EMPTY_COMPLETION: UpstreamResponse = {
+  kind: 'result',
   result: { completion: { values: [], total: 0, hasMore: false } },
   json: undefined,
 };
-const METHOD_NOT_FOUND = -32_601;
 
 /**
  * What a server suggests while somebody types. It is no use of what it completes, so that nothing is written down, as
@@ -82,7 +81,7 @@ export async function completeServer(
   name: string,
   { ref, argument, context }: CompletionRequest,
   inbound: Inbound,
-): Promise<UpstreamResponse> {
+): Promise<ServerOutcome> {
   const isPrompt = ref['type'] === 'ref/prompt';
   const denial = isPrompt ? 'MCP_PROMPT_NOT_FOUND' : 'MCP_RESOURCE_NOT_FOUND';
   const server = resolveAllowedServer(parts, inbound, name, denial);
@@ -96,12 +95,4 @@ export async function completeServer(
     if (isMethodNotFound(error)) return EMPTY_COMPLETION;
     throw toNotFoundError(error, denial) ?? toCallerError(error, server);
   }
-}
-
-function isMethodNotFound(error: unknown): boolean {
-  return (
-    error instanceof UpstreamError &&
-    error.reason === 'rpc_error' &&
-    error.detail.rpc?.code === METHOD_NOT_FOUND
-  );
 }

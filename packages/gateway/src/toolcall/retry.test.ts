@@ -1,5 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { defineServer, captureRejection, createToolcallRig } from '../../test/toolcallRig.ts';
+import {
+  defineServer,
+  captureRejection,
+  createToolcallRig,
+  requireServerOutcome,
+} from '../../test/toolcallRig.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../upstream/upstreamError.ts';
 import { callTool } from './callTool.ts';
@@ -58,7 +63,7 @@ describe('when a call is sent again', () => {
     for (const [definition, tool] of vouched) {
       for (const reason of unknown) {
         const rig = failing([reason], definition, [tool]);
-        const { result } = await callTool(rig.parts, call, rig.inbound());
+        const { result } = requireServerOutcome(await callTool(rig.parts, call, rig.inbound()));
         expect([reason, result['turn'], rig.calls().length]).toEqual([reason, 2, 2]);
         expect(rig.calls()[1]?.params).toEqual(rig.calls()[0]?.params);
       }
@@ -87,7 +92,7 @@ describe('when a call is sent again', () => {
 
   test('a connection that was gone before the call is replaced once', async () => {
     const rig = failing(['ended'], {}, [{ name: 'echo' }]);
-    expect((await callTool(rig.parts, call, rig.inbound())).result['turn']).toBe(2);
+    expect(await callTool(rig.parts, call, rig.inbound())).toMatchObject({ result: { turn: 2 } });
     // The list, the call, the call again: each with a lease of its own that ended.
     expect(rig.leases).toHaveLength(3);
     expect(rig.released).toEqual([undefined, expect.objectContaining({ reason: 'ended' }), undefined]);
@@ -151,7 +156,7 @@ describe('when a call is sent again', () => {
 
   test('the tool is looked up again, then the call is sent once more', async () => {
     const rig = failing(['header_mismatch']);
-    expect((await callTool(rig.parts, call, rig.inbound())).result['turn']).toBe(2);
+    expect(await callTool(rig.parts, call, rig.inbound())).toMatchObject({ result: { turn: 2 } });
     expect([rig.lists().length, rig.calls().length]).toEqual([2, 2]);
   });
 

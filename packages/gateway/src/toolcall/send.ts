@@ -31,6 +31,7 @@ import {
 } from './dialogue.ts';
 import type { Inbound, TraceContext } from './inbound.ts';
 import { maskJson, maskTokens } from './mask.ts';
+import type { ServerOutcome } from './outcome.ts';
 import {
   getBearer,
   isCredentialReplaced,
@@ -110,7 +111,7 @@ export async function sendToServer(
   request: UpstreamRequest,
   inbound: Inbound,
   getRetryRequest: GetRetryRequest,
-): Promise<UpstreamResponse> {
+): Promise<ServerOutcome> {
   const exclusiveKey = 'holder' in prepared ? prepared.exclusiveKey : undefined;
   // Nobody holds a credential while a person thinks: each round is a request of its own.
   const sendRound = (roundInbound: Inbound) => {
@@ -120,7 +121,7 @@ export async function sendToServer(
       : sendNow();
   };
   const response = await sendRound(inbound);
-  return response.isInputRequired
+  return response.kind === 'input_required'
     ? runInputRequiredLoop(response, { method: request.method, prepared, inbound }, sendRound)
     : response;
 }
@@ -132,7 +133,7 @@ async function sendWithOneRetry(
   request: UpstreamRequest,
   inbound: Inbound,
   getRetryRequest: GetRetryRequest,
-): Promise<UpstreamResponse> {
+): Promise<ServerOutcome> {
   try {
     return await sendOnce(parts, prepared, request, inbound);
   } catch (error) {
@@ -163,7 +164,7 @@ async function sendOnce(
   prepared: PreparedTarget,
   request: UpstreamRequest,
   inbound: Inbound,
-): Promise<UpstreamResponse> {
+): Promise<ServerOutcome> {
   const lease = await leaseConnection(connections, prepared, { signal: inbound.signal });
   return await callUpstream(lease, prepared, request, inbound);
 }
@@ -215,7 +216,7 @@ async function callUpstream(
   prepared: PreparedTarget,
   { method, params, mirroredHeaders, passedHeaders }: UpstreamRequest,
   inbound: Inbound,
-): Promise<UpstreamResponse> {
+): Promise<ServerOutcome> {
   let failure: unknown;
   try {
     const { upstream } = lease;

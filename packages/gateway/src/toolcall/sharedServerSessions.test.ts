@@ -53,8 +53,8 @@ describe('a stored server that others may use', () => {
         await Promise.all(
           viewers.map(async (principal) => {
             const call = { server: 'shared', tool: 'echo', args: { who: principal.userId, round } };
-            const { result } = await callTool(parts, call, rig.inbound({ principal }));
-            expect(JSON.stringify(result)).toContain(principal.userId);
+            const outcome = await callTool(parts, call, rig.inbound({ principal }));
+            expect(JSON.stringify(outcome)).toContain(principal.userId);
           }),
         );
       }

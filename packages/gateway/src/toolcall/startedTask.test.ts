@@ -14,9 +14,9 @@ describe('a server that begins a task', () => {
   test('for who takes one: all that it takes to ask after it', async () => {
     const { call } = await createRelayRig({ ...scriptedTasks(), tools: [stubborn] });
     const { peer } = createRecordingPeer({}, { era: 'modern', capabilities: tasksExtension });
-    const { task } = await call('slow', { peer });
+    const outcome = await call('slow', { peer });
     const targetFingerprint = expect.any(String) as unknown;
-    expect(task).toEqual({
+    expect(outcome.kind === 'task' && outcome.task).toEqual({
       server: 'odd',
       serverId: 'odd',
       tool: 'slow',

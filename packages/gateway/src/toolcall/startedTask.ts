@@ -1,16 +1,11 @@
 import { GatewayError } from '../errors/gatewayError.ts';
 import { stripGatewayMeta } from '../upstream/gatewayMeta.ts';
-import {
-  type JsonObject,
-  type Upstream,
-  type UpstreamResponse,
-  hasTasksCapability,
-  isTaskMethod,
-} from '../upstream/upstream.ts';
+import { type JsonObject, type Upstream, hasTasksCapability, isTaskMethod } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { InboundPeer } from './inbound.ts';
 import { isObject, supportsTasks } from './dialogue.ts';
 import { maskJson } from './mask.ts';
+import type { TaskOutcome } from './outcome.ts';
 import { type PreparedTarget, fingerprintTarget } from './credential.ts';
 
 /** Its caller carries it around in a header, sealed. */
@@ -26,7 +21,7 @@ export function toStartedTask(
   { method, params }: { readonly method: string; readonly params: JsonObject },
   peer: InboundPeer,
   { claims }: Pick<Upstream, 'claims'>,
-): UpstreamResponse | undefined {
+): TaskOutcome | undefined {
   if (!(error instanceof UpstreamError) || error.reason !== 'task') return undefined;
   // What asks after a task begins none.
   if (method !== 'tools/call' || !supportsTasks(peer, method, claims)) return undefined;
@@ -36,8 +31,8 @@ export function toStartedTask(
   const { server } = prepared;
   const credential = 'holder' in prepared ? prepared.credential : undefined;
   return {
+    kind: 'task',
     result: maskJson(pickTaskFields(result), prepared),
-    json: undefined,
     task: {
       server: server.name,
       serverId: server.id,

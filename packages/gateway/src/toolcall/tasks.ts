@@ -67,7 +67,7 @@ async function executeTaskRequest(
   const budget = createTokenRequestBudget();
   const obtain: PrepareTarget = (signal = inbound.signal) =>
     prepareCredential(parts, server, { ...inbound, signal }, { budget });
-  await requireToolAvailable(parts, server, task.tool, inbound, obtain, auditContext);
+  await requireToolAvailable(parts, server, task.tool, inbound, obtain);
   const request: UpstreamRequest = {
     method,
     params: { taskId: task.id, ...(inputResponses && { inputResponses }) },
@@ -80,12 +80,12 @@ async function executeTaskRequest(
     const response = await sendToServer(parts, prepared, request, inbound, (error) =>
       canRetry(error, server) ? request : undefined,
     );
-    return toTaskView(response, prepared, inbound);
+    return toTaskView(response.result, prepared, inbound);
   } catch (error) {
     const notFound = toNotFoundError(error, 'MCP_TASK_NOT_FOUND');
     // In the same words as for one that is nobody's.
     if (notFound?.code === 'MCP_TASK_NOT_FOUND') throw taskNotFound(error);
-    throw notFound ?? toCallerError(error, server, auditContext);
+    throw notFound ?? toCallerError(error, server);
   }
 }
 
@@ -96,7 +96,6 @@ async function requireToolAvailable(
   name: string,
   inbound: Inbound,
   obtain: PrepareTarget,
-  auditContext: AuditContext,
 ): Promise<void> {
   const { principal } = inbound;
   let tool = parts.catalog.peek(server, ownerKey(server, principal))?.find(name);
@@ -104,7 +103,7 @@ async function requireToolAvailable(
     try {
       tool = (await loadTools(parts, server, obtain, inbound, { refresh: 'if-old' })).find(name);
     } catch (error) {
-      throw toCallerError(error, server, auditContext);
+      throw toCallerError(error, server);
     }
   }
   const decision = tool ? decideTool(parts.policy(), principal, server, tool) : 'absent';
@@ -119,19 +118,15 @@ function taskNotFound(cause?: unknown): GatewayError {
  * What a server says of a task, as its caller is told it. A result and an error inside are as little ours to sign as those
  * of a call, and a question is put as it would be in a call: to who can be asked just that, saying which server asks.
  */
-function toTaskView(
-  response: UpstreamResponse,
-  prepared: PreparedTarget,
-  { peer }: Inbound,
-): UpstreamResponse {
-  const { result, error, inputRequests } = response.result;
+function toTaskView(taskResult: JsonObject, prepared: PreparedTarget, { peer }: Inbound): UpstreamResponse {
+  const { result, error, inputRequests } = taskResult;
   const sanitized: Record<string, unknown> = {};
   if (isObject(result)) sanitized['result'] = stripGatewayMeta(result);
   if (isObject(error) && isObject(error['data']))
     sanitized['error'] = { ...error, data: stripGatewayKeys(error['data']) };
   if (inputRequests !== undefined)
     sanitized['inputRequests'] = sanitizeTaskRequests(inputRequests, prepared, peer?.capabilities);
-  return { result: { ...response.result, ...sanitized }, json: undefined };
+  return { kind: 'result', result: { ...taskResult, ...sanitized }, json: undefined };
 }
 
 function sanitizeTaskRequests(

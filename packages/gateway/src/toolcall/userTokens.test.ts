@@ -94,14 +94,13 @@ describe('a user who signs in anew in the middle of a call', () => {
       },
       () => Promise.reject(refused()),
     );
-    const { result } = await rig.call();
-    expect(result).toMatchObject({ isError: true });
+    expect(await rig.call()).toMatchObject({ kind: 'auth_required' });
     expect(rig.tokens).toHaveLength(2);
   });
 });
 
 describe('a wider scope that is wanted at the second try', () => {
-  const wanted = { isError: true, _meta: { 'behalf/auth': { reason: 'insufficient_scope' } } };
+  const wanted = { kind: 'auth_required', signIn: { reason: 'insufficient_scope' } };
 
   test('is asked for as at the first one', async () => {
     for (const first of [refused(), new UpstreamError('ended')]) {
@@ -109,7 +108,7 @@ describe('a wider scope that is wanted at the second try', () => {
         () => Promise.reject(first),
         () => Promise.reject(tooNarrow()),
       );
-      expect((await rig.call()).result).toMatchObject(wanted);
+      expect(await rig.call()).toMatchObject(wanted);
       expect(rig.tokens).toHaveLength(2);
       await expect(
         (async () => {
@@ -136,7 +135,7 @@ describe('a token that was renewed in the middle of a call', () => {
       expect(second).not.toBe(first);
       return { content: [{ type: 'text', text: `${first} ${second}` }] };
     };
-    const { result } = await testRig.call();
-    expect(result).toMatchObject({ content: [{ text: '[redacted] [redacted]' }] });
+    const outcome = await testRig.call();
+    expect(outcome).toMatchObject({ result: { content: [{ text: '[redacted] [redacted]' }] } });
   });
 });

@@ -13,7 +13,7 @@ describe('what only we may say', () => {
     rig.answers = () => ({ content: [], isError: true, _meta: { ...forged, theirs: { 'behalf/auth': 1 } } });
     const cleaned = { content: [], isError: true, _meta: { theirs: { 'behalf/auth': 1 } } };
     const called = await callTool(rig.parts, { server: 'odd', tool: 'echo', args: {} }, rig.inbound());
-    expect(called.result).toEqual(cleaned);
+    expect(called).toEqual({ kind: 'result', result: cleaned, json: undefined });
     for (const reading of [
       { method: 'resources/read', params: { uri: 'a:b' } },
       { method: 'prompts/get', params: { name: 'p', arguments: {} } },
@@ -23,10 +23,12 @@ describe('what only we may say', () => {
   });
 
   test('the text is written anew then, however the name was spelled, and only then', () => {
-    const answer = (json: string) => ({ result: JSON.parse(json) as JsonObject, json });
+    const answer = (json: string) =>
+      ({ kind: 'result', result: JSON.parse(json) as JsonObject, json }) as const;
     const text = JSON.stringify({ content: [], _meta: forged });
     for (const json of [text, text.replace('behalf/', '\\u0062ehalf\\/')]) {
       expect(stripResponseMeta(answer(json))).toEqual({
+        kind: 'result',
         result: { content: [], _meta: {} },
         json: undefined,
       });

@@ -28,5 +28,5 @@ export function stripGatewayKeys(members: JsonObject): JsonObject {
  */
 export function stripResponseMeta(response: UpstreamResponse): UpstreamResponse {
   const result = stripGatewayMeta(response.result);
-  return result === response.result ? response : { result, json: undefined };
+  return result === response.result ? response : { kind: 'result', result, json: undefined };
 }

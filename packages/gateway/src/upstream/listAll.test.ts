@@ -27,7 +27,8 @@ function paging(
       cursors.push(params['cursor'] as string | undefined);
       options.push(input);
       const reply = pages(params['cursor'] as string | undefined, cursors.length);
-      return { result: typeof reply === 'function' ? await reply() : reply, json: undefined };
+      const result = typeof reply === 'function' ? await reply() : reply;
+      return { kind: 'result', result, json: undefined };
     },
     listen: () => () => undefined,
     onClose: () => undefined,

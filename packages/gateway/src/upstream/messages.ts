@@ -68,7 +68,7 @@ function toResponse(result: JsonObject, json: string | undefined, era: Era): Ups
     if (kind === 'task') throw new UpstreamError('task', { result });
     if (kind !== undefined && kind !== 'complete') throw new UpstreamError('invalid_response');
   }
-  return { result, json };
+  return { kind: 'result', result, json };
 }
 
 type RpcError = NonNullable<UpstreamError['detail']['rpc']>;

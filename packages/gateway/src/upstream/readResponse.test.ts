@@ -19,7 +19,11 @@ describe('the text of an answer', () => {
     '{"jsonrpc":"2.0","result":{"a":"}"},"id":7}',
   ]) {
     test(`is passed on as it came: ${text}`, () => {
-      expect(tryReadResponse(text, 7, 'legacy')).toEqual({ result: { a: '}' }, json: '{"a":"}"}' });
+      expect(tryReadResponse(text, 7, 'legacy')).toEqual({
+        kind: 'result',
+        result: { a: '}' },
+        json: '{"a":"}"}',
+      });
     });
   }
 
@@ -30,7 +34,7 @@ describe('the text of an answer', () => {
   ] as const) {
     test(`is read as a whole with ${what}`, () => {
       expect(tryReadResponse(text, 7, 'legacy')).toBeUndefined();
-      expect(whole(text)).toEqual({ result: { a: 1 }, json: undefined });
+      expect(whole(text)).toEqual({ kind: 'result', result: { a: 1 }, json: undefined });
     });
   }
 

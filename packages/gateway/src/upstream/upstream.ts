@@ -47,15 +47,12 @@ export interface UpstreamRequestOptions {
   readonly extraHeaders?: HeaderValues;
 }
 
-/** What the server answered, as it came. */
+/** The result of a request as the server sent it. */
 export interface UpstreamResponse {
+  readonly kind: 'result';
   readonly result: JsonObject;
-  /** The text of `result`, when it can be passed on without writing it anew. */
+  /** The JSON text of `result`, if it can be forwarded without serializing it again. */
   readonly json: string | undefined;
-  /** It is no result yet but questions to the caller (`input_required`), who comes again with the answers. */
-  readonly isInputRequired?: true;
-  /** It is no result yet but a task at the server, which its caller asks after. */
-  readonly task?: StartedTask;
 }
 
 /** All that it takes to ask after a task later, in whichever process. */

@@ -69,7 +69,7 @@ export function resourceMethods(parts: MethodParts): Readonly<Record<string, Met
           { method: 'resources/read', params: { uri } },
           inbound,
         );
-        return mcpRequest.era === 'modern' && !response.isInputRequired
+        return mcpRequest.era === 'modern' && response.kind === 'result'
           ? withPrivateCache(response)
           : response;
       });
@@ -89,7 +89,11 @@ type ReadResponse = Awaited<ReturnType<typeof readServer>>;
 function withPrivateCache({ result }: ReadResponse): ReadResponse {
   const { ttlMs } = result;
   const validTtlMs = typeof ttlMs === 'number' && Number.isSafeInteger(ttlMs) && ttlMs >= 0 ? ttlMs : 0;
-  return { result: { ...result, ttlMs: validTtlMs, cacheScope: 'private' }, json: undefined };
+  return {
+    kind: 'result',
+    result: { ...result, ttlMs: validTtlMs, cacheScope: 'private' },
+    json: undefined,
+  };
 }
 
 export function promptMethods(parts: MethodParts): Readonly<Record<string, Method>> {

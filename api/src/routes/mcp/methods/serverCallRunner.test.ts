@@ -1,4 +1,4 @@
-import { GatewayError, type Inbound, type JsonObject, type UpstreamResponse } from '@behalf/gateway';
+import { GatewayError, type Inbound, type JsonObject, type ServerOutcome } from '@behalf/gateway';
 import { createKeyring, systemRandom } from '@behalf/kernel';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
@@ -8,15 +8,15 @@ import { createResultJson } from '../results.ts';
 import { type MethodParts, createServerCallRunner } from './serverCallRunner.ts';
 
 const question = { one: { method: 'elicitation/create', params: {} } };
-const asks: UpstreamResponse = {
+const asks: ServerOutcome = {
+  kind: 'input_required',
   result: { resultType: 'input_required', inputRequests: question, requestState: 'their state' },
-  ...{ json: undefined, isInputRequired: true },
 };
-const done: UpstreamResponse = { result: { content: [] }, json: undefined };
+const done: ServerOutcome = { kind: 'result', result: { content: [] }, json: undefined };
 
 describe('a sign-in that is needed in the middle of a dialogue', () => {
   /** Each work is one round of the server; what it was given is kept. */
-  function rig(...works: (() => UpstreamResponse)[]) {
+  function rig(...works: (() => ServerOutcome)[]) {
     const clock = createFakeClock();
     const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
     const receivedInputs: (JsonObject | undefined)[] = [];

@@ -1,10 +1,10 @@
 import {
+  type CallOutcome,
   type EndpointParts,
   GatewayError,
   type Inbound,
   type JsonObject,
   type ToolSearch,
-  type UpstreamResponse,
 } from '@behalf/gateway';
 import type { ConnectLinks } from '../../oauth/connect.ts';
 import { type ObserveRequestParts, createObserveRequest } from '../../ops/observeRequest.ts';
@@ -17,7 +17,6 @@ import type { ClientRequests } from '../session/clientRequests.ts';
 import {
   type Elicitations,
   type SignInRequiredInput,
-  readSignInMeta,
   rememberElicitation,
   respondSignInRequired,
 } from '../signIn.ts';
@@ -44,7 +43,7 @@ export interface MethodParts extends ObserveRequestParts {
 }
 
 /** Work on one server, counted and logged. */
-type ServerWork = (inbound: Inbound) => Promise<UpstreamResponse>;
+type ServerWork = (inbound: Inbound) => Promise<CallOutcome>;
 
 interface CallTarget {
   readonly server: string;
@@ -85,26 +84,29 @@ export function createServerCallRunner(parts: MethodParts): ServerCallRunner {
         throw error;
       }
     };
-    let response: UpstreamResponse;
+    let outcome: CallOutcome;
     try {
-      response = await observe({ caller, door: 'mcp', server, operation, signal }, () => work(inbound));
+      outcome = await observe({ caller, door: 'mcp', server, operation, signal }, () => work(inbound));
     } catch (error) {
       if (error instanceof GatewayError && error.code === 'MCP_AUTHORIZATION_REQUIRED')
         return respondSignIn({ error, signIn: error.signIn });
       throw error;
     }
-    const { result } = response;
-    const signIn = readSignInMeta(result);
-    if (signIn) return respondSignIn({ response, signIn });
-    if (response.task) {
-      const taskId = taskIds.seal(caller, endpointKey(mcpRequest.endpoint), response.task);
-      return results.task({ ...result, taskId });
+    switch (outcome.kind) {
+      case 'auth_required':
+        return respondSignIn({ signIn: outcome.signIn });
+      case 'task': {
+        const taskId = taskIds.seal(caller, endpointKey(mcpRequest.endpoint), outcome.task);
+        return results.task({ ...outcome.result, taskId });
+      }
+      case 'input_required':
+        return results.inputRequired(withSealedState(outcome.result, seal));
+      case 'result':
+        return results.fromServer(
+          era,
+          era === 'legacy' ? downgradeContent(outcome, mcpRequest.version) : outcome,
+        );
     }
-    if (response.isInputRequired) return results.inputRequired(withSealedState(result, seal));
-    return results.fromServer(
-      era,
-      era === 'legacy' ? downgradeContent(response, mcpRequest.version) : response,
-    );
   }
 
   return {

@@ -1,0 +1,36 @@
+import type { CallOutcome, JsonObject, ServerOutcome, SignInRequirement } from '@behalf/gateway';
+
+/** The key of `_meta` in which clients find the sign-in that a call needs. */
+export const AUTH_META_KEY = 'behalf/auth';
+
+/** The value of `_meta["behalf/auth"]`. Servers cannot write it: the gateway strips `behalf/` keys from their messages. */
+export function toAuthMeta(signIn: SignInRequirement): JsonObject {
+  const { server, credentialId, reason, connectUrl, scopes } = signIn;
+  return {
+    code: 'needs_reauth',
+    server,
+    ...(credentialId !== undefined && { credentialId }),
+    reason,
+    connectUrl,
+    ...(scopes !== undefined && { scopes }),
+    retryable: false,
+  };
+}
+
+/**
+ * The outcome of a tool call as a result. A required sign-in becomes a failed result: a chat shows it to the user, and a model
+ * reads that a retry is useless.
+ */
+export function toToolResult(outcome: CallOutcome): ServerOutcome {
+  if (outcome.kind !== 'auth_required') return outcome;
+  const { signIn } = outcome;
+  return {
+    kind: 'result',
+    result: {
+      content: [{ type: 'text', text: signIn.text }],
+      isError: true,
+      _meta: { [AUTH_META_KEY]: toAuthMeta(signIn) },
+    },
+    json: undefined,
+  };
+}
