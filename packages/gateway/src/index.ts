@@ -161,11 +161,11 @@ export type { DiscoverParts } from './servers/management/discoverTools.ts';
 export { GatewayError, type GatewayErrorOptions, type SignInRequirement } from './errors/gatewayError.ts';
 export {
   createAccounts,
-  DEFAULT_TENANT,
   LOCAL_ISSUER,
   normalizeEmail,
   type Accounts,
 } from './identity/accounts.ts';
+export { DEFAULT_TENANT } from './principal/principal.ts';
 export { isStoreKeyValid } from './identity/setup.ts';
 export type { ClientGrants } from './identity/authorizationServer/clientGrants.ts';
 export type { FederatedTokens } from './identity/openid/loginTokens.ts';

@@ -1,63 +1,64 @@
 import type { AuditKind, AuditOutcome } from '@behalf/contracts';
 import type { Principal } from '../principal/principal.ts';
 
-/** By whose word something was done. */
+/** The party that caused an event. */
 export interface AuditActor {
   readonly kind: 'user' | 'service' | 'anonymous' | 'operator' | 'gateway';
-  /** Empty for who is not known. */
+  /** The id of the user or service; empty for an anonymous caller and for the gateway itself. */
   readonly id: string;
   readonly by?: 'session' | 'bearer' | 'api_key' | undefined;
 }
 
-/** With which credential the server was asked: nobody's, the operator's, or one of the user. */
+/** The kind of credential that a call presented to the server: none, the operator's, or one of the user. */
 export type AuditAuthority = 'none' | 'static' | 'user_values' | 'user_token' | 'exchanged';
 
-/** What happened, by whom, and how it ended. Names only: no event has a place for a value, a token or a secret. */
+/** One audit event. It holds names only: the type has no field for an argument value, a token or a secret. */
 export interface AuditEvent {
   readonly kind: AuditKind;
-  /** Such as `tool.call`, `server.create`, `role.change`, `session.start`. */
+  /** For example `tool.call`, `server.create`, `role.change` or `session.start`. */
   readonly action: string;
   readonly tenant: string;
   readonly actor: AuditActor;
-  /** Through which door it came in; `gateway`: through none, it was done on the gateway's own account. */
+  /** The entry point of the request; `gateway` for work that no request caused. */
   readonly door: 'rest' | 'mcp' | 'chat' | 'admin' | 'browser' | 'script' | 'gateway';
   readonly outcome: AuditOutcome;
-  /** The error code where there is one. */
+  /** The error code, if the outcome has one. */
   readonly code?: string | undefined;
-  /** The server's name, and its id where names can be given anew. */
   readonly server?: string | undefined;
+  /** Identifies the server after its name was given to another server. */
   readonly serverId?: string | undefined;
   readonly tool?: string | undefined;
-  /** The names of the arguments that were sent. */
+  /** The names of the sent arguments. */
   readonly arguments?: readonly string[] | undefined;
   readonly authority?: AuditAuthority | undefined;
-  /** Of an exchanged token. */
+  /** The scopes of an exchanged token. */
   readonly scopes?: readonly string[] | undefined;
-  /** The identity provider's own code (`invalid_grant`, `AADSTS50013`), and in our words what to do about it. */
+  /** The error code of the identity provider, for example `invalid_grant` or `AADSTS50013`. */
   readonly providerCode?: string | undefined;
+  /** Behalf's advice on how to fix that error. */
   readonly hint?: string | undefined;
-  /** What was acted upon besides a server: a user's id, a role's name, a key's id. */
+  /** The object of the action besides the server: a user's id, a role's name, an API key's id. */
   readonly subject?: string | undefined;
-  /** The names of the fields, bits or variables that changed. */
+  /** The names of the changed fields, permission bits or variables. */
   readonly changed?: readonly string[] | undefined;
   readonly durationMs?: number | undefined;
-  /** Where one event stands for several. */
+  /** How many events this one summarizes. */
   readonly count?: number | undefined;
   readonly request?: string | undefined;
 }
 
 export interface Audit {
   /**
-   * Durable when it resolves. Rejects with AUDIT_UNAVAILABLE, after five seconds at the latest; then what it tells of must
-   * not be acknowledged. The event may be written all the same, later: what it tells of may have been done.
+   * Resolves when the store has the event. Rejects with AUDIT_UNAVAILABLE after at most five seconds; the caller must then
+   * not acknowledge the action. The log may still write the event later, because the action may have taken effect.
    */
   record(event: AuditEvent): Promise<void>;
   /**
-   * Takes it and writes it within a second. What finds no room is counted, and the count is written; what was reserved
-   * for always finds its own.
+   * Queues the event and writes it within a second. If the queue is full, the log drops the event, counts it and writes the
+   * count. An event with a reservation is never dropped.
    */
   note(event: AuditEvent, isReserved?: boolean): void;
-  /** Keeps room for one event that is noted later. False: there is none, and what must not go unaudited is refused. */
+  /** Reserves a queue slot for a later `note`. If it returns false, refuse an action that must not go unaudited. */
   reserve(): boolean;
 }
 

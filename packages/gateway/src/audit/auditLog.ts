@@ -1,16 +1,16 @@
 import { type Cancel, type Clock, type Keyring, type Random, sleep, withTimeout } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { DEFAULT_TENANT } from '../identity/accounts.ts';
 import type { AuditStore } from '../ports/index.ts';
+import { DEFAULT_TENANT } from '../principal/principal.ts';
 import type { Log } from '../upstream/upstream.ts';
 import type { Audit, AuditEvent } from './audit.ts';
 import { type ChainEnd, type EventBatch, chainEndOf, createNextSegment, formatEventLine } from './segment.ts';
 
-/** For how long somebody waits for the store: who records, and who closes. */
+/** How long `record` and `close` wait for the store. */
 const STORE_TIMEOUT_MS = 5_000;
 const MIN_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 5_000;
-/** No segment grows much beyond this, whatever its events are like: a store has a limit for a row. */
+/** Soft limit for the text of a segment. Stores limit the size of a row. */
 const MAX_SEGMENT_CHARS = 1_000_000;
 
 export interface AuditLogParts {
@@ -20,25 +20,25 @@ export interface AuditLogParts {
   readonly random: Random;
   readonly log: Log;
   readonly flushMs?: number;
-  /** Events that are written together, and that may wait while others are being written. */
+  /** The maximum number of waiting events. */
   readonly maxEvents?: number;
 }
 
 export interface AuditStats {
   readonly writer: string;
-  /** Of the last segment that is in the store for certain; 0 for none. */
+  /** The number of the last segment that the store confirmed; 0 for none. */
   readonly seq: number;
-  /** Events that are not in the store yet. */
+  /** The number of events that are not in the store yet. */
   readonly waiting: number;
-  /** Events that found no room, since the start. */
+  /** The number of dropped events since the start. */
   readonly lost: number;
-  /** Whether the store refused the last attempt. */
+  /** Whether the last write failed. */
   readonly failing: boolean;
 }
 
 export interface AuditLog extends Audit {
   stats(): AuditStats;
-  /** Writes what waits, for at most five seconds. Idempotent. */
+  /** Writes the waiting events, for at most five seconds. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -52,16 +52,23 @@ interface PendingBatch extends EventBatch {
   readonly onWritten: readonly (() => void)[];
 }
 
-/** One chain of segments per process. At most one is being written; what comes meanwhile waits, within bounds. */
+/**
+ * Writes the events of this process as one chain of segments.
+ *
+ * Invariants:
+ * - `record` resolves only after the store confirmed the segment of its event.
+ * - At most one segment is being written. A failed write is retried with the same segment id, so no event is stored twice.
+ * - The queue is bounded. Dropped events are counted per tenant and minute, and the counts are written.
+ */
 export function createAuditLog(parts: AuditLogParts): AuditLog {
   const { store, keyring, clock, random, log, flushMs = 1_000, maxEvents = 1_000 } = parts;
   const lostEvents = createLostEvents();
   let chainEnd: ChainEnd = { writer: random.id(), seq: 0, mac: '', lastAt: 0 };
-  /** The first segment names what was the newest in the store. */
+  /** Whether the first segment has its predecessor: the newest segment of the store at that time. */
   let isChainStarted = false;
   let pending: PendingEvent[] = [];
   let pendingRecords = 0;
-  /** Events that are to come, and whose room nobody else gets. */
+  /** Queue slots that are kept for later `note` calls. */
   let reserved = 0;
   let inFlight = 0;
   let writing: Promise<void> | null = null;
@@ -87,7 +94,7 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
     } while (isDue());
     writing = null;
     const [first] = pending;
-    // Between the bounds also when the clock was set meanwhile.
+    // Clamped, because the clock may have been set since the event was queued.
     const remainingMs = first ? first.at + flushMs - clock.now() : 0;
     if (first) cancelTimer = clock.timer(Math.min(flushMs, Math.max(0, remainingMs)), flush);
   }
@@ -99,7 +106,7 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
     return clock.now() - first.at >= flushMs;
   }
 
-  /** Serialises here and not in `note`: a call does not wait for it. */
+  /** Serializes the queued events. Not done in `note`, which runs in the path of a call. */
   function takeBatch(): PendingBatch {
     const lines: string[] = [];
     const onWritten: (() => void)[] = [];
@@ -119,7 +126,7 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
         addLine(entry.event, entry.at);
         if (entry.onWritten) onWritten.push(entry.onWritten);
       } catch {
-        // Something that is no event must not stop the others.
+        // A malformed event must not block the other events.
         lostEvents.count(DEFAULT_TENANT, entry.at);
       }
     }
@@ -149,7 +156,7 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
     }
   }
 
-  /** The same segment under the same id for as long as it takes, so that no attempt can write it twice. */
+  /** Writes the batch as the next segment. A retry uses the same id, so the store rejects a second copy. */
   async function append(batch: EventBatch): Promise<void> {
     if (!isChainStarted) {
       const [newest] = await store.page({}, 1);
@@ -160,11 +167,11 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
     try {
       await store.append(segment);
     } catch (error) {
-      // A failed attempt may have got there: this one, or the one before it.
+      // The store may have written the segment before this attempt or an earlier one failed.
       const [stored] = await store.listByWriter(segment.writer, segment.seq, 1);
       if (stored?.seq !== segment.seq) throw error;
       if (stored.mac !== segment.mac) {
-        // Somebody with the database put a row in our way. It will not verify; we go on beside it.
+        // Another party wrote a row with this id. Verification reports it; the log continues under a new writer id.
         log('audit_segment_conflict', { writer: segment.writer, seq: segment.seq });
         chainEnd = { ...chainEnd, writer: random.id(), seq: 0 };
         throw error;
@@ -190,7 +197,7 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
         return;
       }
       pending.push({ event, at: clock.now(), onWritten: undefined });
-      // Early: while this half is written the other is there for what comes.
+      // Flush at half capacity: the other half takes new events during the write.
       if (pending.length >= maxEvents / 2) flush();
       else if (pending.length === 1 && !writing) cancelTimer = clock.timer(flushMs, flush);
     },
@@ -225,19 +232,19 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
 }
 
 const MINUTE_MS = 60_000;
-/** Minutes of tenants that are told apart; what comes on top is counted together. */
+/** The maximum number of separate counts. Further drops are counted together under the default tenant. */
 const MAX_LOST_ENTRIES = 1_000;
 
 interface LostEvents {
-  /** Whatever was lost: it may be no event at all. */
+  /** `tenant` is not a string if the dropped value was malformed. */
   count(tenant: unknown, at: number): void;
-  /** What is to be written of them, once: an event per tenant and minute. */
+  /** Returns one event per tenant and minute, and resets the counts. */
   drain(): AuditEvent[];
-  /** Since the start. */
+  /** All drops since the start. */
   readonly total: number;
 }
 
-/** What could not be written at least has a number: each tenant's own, so that none learns of another's. */
+/** Counts dropped events. Each tenant has its own count, so no tenant sees the number of another. */
 function createLostEvents(): LostEvents {
   let lost = new Map<string, { readonly tenant: string; readonly minute: number; count: number }>();
   let total = 0;
@@ -270,7 +277,7 @@ function createLostEvents(): LostEvents {
         actor: { kind: 'gateway', id: '' },
         door: 'gateway',
         outcome: 'failed',
-        // The minute, in milliseconds since the epoch.
+        // The start of the minute, in milliseconds since the epoch.
         subject: String(minute),
         count,
       }));

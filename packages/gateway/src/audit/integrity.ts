@@ -1,20 +1,21 @@
 import type { AuditProblemKind } from '@behalf/contracts';
 import { type Clock, type Keyring, abortReason } from '@behalf/kernel';
-import { DEFAULT_TENANT } from '../identity/accounts.ts';
 import type { AuditSegmentRecord, AuditStore } from '../ports/index.ts';
+import { DEFAULT_TENANT } from '../principal/principal.ts';
 import type { Audit } from './audit.ts';
 import type { AuditReadParts } from './readAudit.ts';
 import { type StoredAuditEvent, hasValidMac, linesOf, parseEventLine } from './segment.ts';
 
 const PAGE_SIZE = 20;
 const MAX_PROBLEMS = 1_000;
-/** Two processes that begin at once name the same predecessor; their clocks may differ. */
+/** Tolerated difference between the clocks of two replicas. */
 const CLOCK_SKEW_MS = 60 * 60 * 1_000;
 
 export interface AuditProblem {
   readonly writer: string;
-  /** The first and the last segment concerned. */
+  /** The first affected segment. */
   readonly seq: number;
+  /** The last affected segment. */
   readonly through: number;
   readonly problem: AuditProblemKind;
 }
@@ -25,13 +26,13 @@ export interface AuditReport {
   readonly segments: number;
   readonly events: number;
   readonly problems: AuditProblem[];
-  /** Problems beyond those listed. */
+  /** How many problems exceed the list. */
   readonly more: number;
 }
 
 export interface VerifyParts extends AuditReadParts {
   readonly keyring: Keyring;
-  /** How far a writer has come that is still at work: of it an end cannot be cut off unseen. */
+  /** The writer of this process and its last written segment. Reveals that the end of its chain was removed. */
   readonly liveWriter?: { readonly writer: string; readonly seq: number } | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -43,7 +44,10 @@ interface ChainStart {
   readonly firstAt: number;
 }
 
-/** Reads everything once, and keeps a few numbers per writer. */
+/**
+ * Verifies every chain of the store in one pass: the MAC of each segment, the link to its predecessor, and gaps. A removed
+ * beginning is a problem unless an `audit.sweep` event of a genuine segment accounts for it.
+ */
 export async function verifyAudit(parts: VerifyParts): Promise<AuditReport> {
   const { store, keyring, yieldToEventLoop, liveWriter, signal } = parts;
   const problems = createProblemList();
@@ -52,7 +56,7 @@ export async function verifyAudit(parts: VerifyParts): Promise<AuditReport> {
   let [segments, events, oldestAt] = [0, 0, Infinity];
 
   const writers = await store.listWriters();
-  // Those of the first segments: who named as predecessor what is there, is linked.
+  // The MACs that first segments name as their predecessor and that no segment has shown yet.
   const unseenPredecessors = new Set<string>();
   for (const { writer } of writers) {
     const [first] = await store.listByWriter(writer, 0, 1);
@@ -98,11 +102,11 @@ export async function verifyAudit(parts: VerifyParts): Promise<AuditReport> {
   }
   for (const { writer, seq, prev, firstAt } of chainStarts) {
     if (seq > 1) {
-      // Only a sweep may have removed the beginning, and it says how far.
+      // Only a sweep may remove the beginning of a chain, and its event names the last removed segment.
       const through = sweptThrough.get(writer) ?? 0;
       if (through < seq - 1) problems.add(writer, through + 1, 'start_missing', seq - 1);
     } else if ((prev === '' || unseenPredecessors.has(prev)) && oldestAt + CLOCK_SKEW_MS < firstAt) {
-      // What is kept was there when this one began, so the newest of that time must be kept too.
+      // A sweep removes the oldest segments first. An older segment is still stored, so the predecessor must be too.
       problems.add(writer, seq, 'predecessor_missing');
     }
   }
@@ -118,14 +122,11 @@ export async function verifyAudit(parts: VerifyParts): Promise<AuditReport> {
 }
 
 function findSweptRanges(segment: AuditSegmentRecord): { writer: string; through: number }[] {
-  if (!segment.events.includes('"audit.sweep"')) return [];
-  return linesOf(segment).flatMap((line) => {
-    const event = line.includes('"audit.sweep"') ? parseEventLine(line) : null;
-    return event ? readSweptRanges(event) : [];
-  });
+  const lines = linesOf(segment).filter((line) => line.includes(`"${SWEEP_ACTION}"`));
+  return lines.flatMap((line) => readSweptRanges(parseEventLine(line)));
 }
 
-/** Neighbours with the same problem are one. */
+/** Merges adjacent segments with the same problem into one entry. */
 function createProblemList() {
   const list: AuditProblem[] = [];
   let omitted = 0;
@@ -147,8 +148,8 @@ const MAX_RANGES_PER_EVENT = 50;
 const SWEEP_ACTION = 'audit.sweep';
 
 /**
- * Removes what is older than the retention. First it is written into the chain up to which segment each writer's are
- * going: so what somebody else removed shows. Answers how many segments went.
+ * Removes the segments that are older than the retention period, and returns their number. An event first records the last
+ * removed segment of each writer, so that verification detects every other removal.
  */
 export async function sweepAudit(parts: {
   store: AuditStore;
@@ -179,16 +180,16 @@ export async function sweepAudit(parts: {
   return store.removeBefore(before);
 }
 
-/** What a sweep said it removes: the writer, and the last of its segments that went. Only of a genuine segment. */
-function readSweptRanges(event: StoredAuditEvent): { writer: string; through: number }[] {
-  if (event.action !== SWEEP_ACTION || event.actor.kind !== 'gateway') return [];
+/** The writers and last removed segments that a sweep event names. Pass only events of segments with a valid MAC. */
+function readSweptRanges(event: StoredAuditEvent | null): { writer: string; through: number }[] {
+  if (event?.action !== SWEEP_ACTION || event.actor.kind !== 'gateway') return [];
   return (event.changed ?? []).flatMap((range) => {
     const [, writer, through] = /^([\w-]+):(\d+)$/.exec(range) ?? [];
     return writer === undefined ? [] : [{ writer, through: Number(through) }];
   });
 }
 
-/** By halves: a writer's segments are in order of time, and reading them all would read all their text. */
+/** Binary search: a writer's segments are in order of time, and a scan would read the text of each. */
 async function findLastBefore(
   store: AuditStore,
   writer: string,
@@ -198,7 +199,7 @@ async function findLastBefore(
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     const [found] = await store.listByWriter(writer, middle, 1);
-    // Where some are missing, the next one there is says it for them.
+    // If `middle` is missing, the next existing segment decides for it.
     if (found && found.lastAt < before) low = Math.max(middle, Math.min(found.seq, high));
     else high = middle - 1;
   }

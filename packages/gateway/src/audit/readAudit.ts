@@ -2,7 +2,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { AuditSegmentQuery, AuditSegmentRecord, AuditStore } from '../ports/index.ts';
 import { type StoredAuditEvent, linesOf, parseEventLine, segmentId } from './segment.ts';
 
-/** What one request may read: a filter that nothing fits must not cost a walk through everything. */
+/** Limits for one request: a filter without matches must not read the whole log. */
 const MAX_SEGMENTS = 500;
 const MAX_CHARS = 16_000_000;
 const MAX_QUERY_EVENTS = 1_000;
@@ -13,9 +13,11 @@ interface AuditPageQuery extends AuditScope {
 }
 
 export interface AuditQueryResult {
-  /** The newest first: by segment, and within one from its last line to its first. */
+  /** Newest first: segments in descending order, lines of a segment in descending order. */
   readonly events: readonly AuditLogEntry[];
-  /** Where to go on. There may be nothing more; and there may be more although fewer than `limit` came. */
+  /**
+   * The cursor of the next page. The next page may be empty, and a page with fewer than `limit` events may have a next one.
+   */
   readonly next?: string;
 }
 
@@ -38,7 +40,7 @@ export async function queryAudit(parts: AuditReadParts, query: AuditPageQuery): 
   return { events };
 }
 
-/** The rest of the segment that was not shown to its end, then those after it. */
+/** The unread lines of the cursor's segment, then the older segments. */
 async function* readSegmentsFrom(
   parts: AuditReadParts,
   { filters: { from, to } }: AuditScope,
@@ -48,13 +50,12 @@ async function* readSegmentsFrom(
     const [partialSegment] = await parts.store.listByWriter(cursor.writer, cursor.seq, 1);
     if (partialSegment?.seq === cursor.seq) yield { segment: partialSegment, beforeLine: cursor.line };
   }
-  const after = cursor && toPageStart(cursor);
+  const after = cursor && { lastAt: cursor.lastAt, id: segmentId(cursor.writer, cursor.seq) };
   for await (const segment of readSegmentsNewestFirst(parts, { from, to, after })) yield { segment };
 }
 
 /**
- * Everything that fits as JSON lines, the newest first, some lines at a time: what is not asked for is not read. Stop
- * asking, and it stops.
+ * All matching events as JSON lines, newest first. Each chunk is read only when the consumer requests it.
  */
 export async function* exportAudit(
   parts: AuditReadParts,
@@ -71,46 +72,40 @@ export async function* exportAudit(
 export interface AuditEventFilters {
   readonly kind?: string | undefined;
   readonly action?: string | undefined;
-  /** The id of who did it. */
+  /** The id of the actor. */
   readonly actor?: string | undefined;
   readonly server?: string | undefined;
   readonly tool?: string | undefined;
   readonly outcome?: string | undefined;
   readonly code?: string | undefined;
   readonly request?: string | undefined;
-  /** Not before, and not after: milliseconds since the epoch. */
+  /** Inclusive limits in milliseconds since the epoch. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
 
 export interface AuditReadParts {
   readonly store: AuditStore;
-  /** Lets others have their turn: some stores answer at once, and a long read would be all the process does. */
+  /** Runs between pages. Some stores answer synchronously, so a long read would block the event loop. */
   readonly yieldToEventLoop: () => Promise<void>;
 }
 
-/** Whose events, and which of them. There is no reading without a tenant. */
+/** The tenant is required: no query reads the events of all tenants. */
 interface AuditScope {
   readonly tenant: string;
   readonly filters: AuditEventFilters;
 }
 
-export interface FoundEvent extends StoredAuditEvent {
-  /** `<writer>:<seq>:<line>`. */
-  readonly id: string;
-}
-
-/** A line that is none of ours: it was changed in the store. It has no tenant, so everyone is told that it is there. */
-interface UnreadableLine {
-  readonly id: string;
-  readonly unreadable: true;
-}
-
-export type AuditLogEntry = FoundEvent | UnreadableLine;
+/**
+ * `id` is `<writer>:<seq>:<line>`. An unreadable line was changed in the store. Its tenant is unknown, so every tenant sees
+ * that it exists.
+ */
+export type AuditLogEntry = FoundEvent | { readonly id: string; readonly unreadable: true };
+export type FoundEvent = StoredAuditEvent & { readonly id: string };
 
 const MIN_PAGE_SIZE = 8;
 const MAX_PAGE_SIZE = 128;
-/** A page with less text than this is followed by one of more segments. */
+/** After a page with less text than this, the page size doubles. */
 const SMALL_PAGE_CHARS = 1_000_000;
 
 async function* readSegmentsNewestFirst(
@@ -132,7 +127,7 @@ async function* readSegmentsNewestFirst(
   }
 }
 
-/** The last first; only those before the line `below`. */
+/** In descending order of lines, starting before `beforeLine`. */
 function* readEntries(
   segment: AuditSegmentRecord,
   { tenant, filters }: AuditScope,
@@ -156,47 +151,38 @@ function matchesFilters(event: StoredAuditEvent, filters: AuditEventFilters): bo
   return (actor === undefined || actor === event.actor.id) && event.at >= from && event.at <= to;
 }
 
-/** The last event that was shown: go on with those before it in its segment, then with the segments after that one. */
+/** The position of the last returned event. The next page continues with the line before it. */
 interface AuditPosition {
   readonly writer: string;
   readonly seq: number;
   readonly lastAt: number;
-  /** The line; the segment's number of lines when none of it was shown. */
   readonly line: number;
 }
 
-/** Opaque to callers. It says where, never what may be seen: it needs no signature. */
+/** Opaque to callers. Not signed, because a cursor is only a position: the tenant comes from the caller of the query. */
 function writeAuditCursor({ writer, seq, lastAt, line }: AuditPosition): string {
   return Buffer.from(JSON.stringify([writer, seq, lastAt, line])).toString('base64url');
 }
 
 function readAuditCursor(cursor: string): AuditPosition {
-  const [writer, seq, lastAt, line, ...rest] = decodeCursor(cursor);
-  if (typeof writer !== 'string' || rest.length > 0) throw invalidCursor();
-  if (!/^[\w-]{1,64}$/.test(writer) || !isCount(seq) || !isCount(lastAt) || !isCount(line))
-    throw invalidCursor();
-  return { writer, seq, lastAt, line };
-}
-
-function toPageStart({ writer, seq, lastAt }: AuditPosition): { lastAt: number; id: string } {
-  return { lastAt, id: segmentId(writer, seq) };
-}
-
-function decodeCursor(cursor: string): unknown[] {
+  const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
   try {
-    const decoded: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    return Array.isArray(decoded) ? decoded : [];
+    const decoded = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [
+      string,
+      number,
+      number,
+      number,
+    ];
+    const [writer, ...numbers] = decoded;
+    const isWriter = typeof writer === 'string' && /^[\w-]{1,64}$/.test(writer);
+    if (isWriter && numbers.length === 3 && numbers.every(isCount)) {
+      const [seq, lastAt, line] = numbers;
+      return { writer, seq, lastAt, line };
+    }
   } catch {
-    return [];
+    // Not JSON, or not a list.
   }
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function invalidCursor(): GatewayError {
-  return new GatewayError('REQUEST_INVALID', {
+  throw new GatewayError('REQUEST_INVALID', {
     errors: [{ path: 'cursor', code: 'custom', message: 'is not a valid cursor' }],
   });
 }

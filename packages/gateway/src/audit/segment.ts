@@ -2,17 +2,27 @@ import type { Keyring, SealContext } from '@behalf/kernel';
 import type { AuditSegmentRecord } from '../ports/index.ts';
 import type { AuditEvent } from './audit.ts';
 
-/** Where a writer's chain ends so far. */
+/**
+ * The stored form of the audit log. Each process writes its own chain of segments; a segment is a batch of event lines.
+ *
+ * Invariants:
+ * - The MAC of a segment covers its text, its position, its times and the MAC of its predecessor. A change, a move, an
+ *   insertion or a removal inside a chain therefore fails verification.
+ * - `formatEventLine` and `parseEventLine` copy a fixed list of fields, so no other property of an event object is stored or
+ *   shown.
+ */
+
+/** The end of a writer's chain. */
 export interface ChainEnd {
   readonly writer: string;
   /** 0 before the first segment. */
   readonly seq: number;
-  /** What the next segment names as the one before it. */
+  /** The MAC of the last segment. The next segment stores it as `prev`. */
   readonly mac: string;
   readonly lastAt: number;
 }
 
-/** Events that are written together, oldest first. */
+/** The events of one segment, oldest first. */
 export interface EventBatch {
   readonly firstAt: number;
   readonly lastAt: number;
@@ -34,7 +44,7 @@ export function createNextSegment(
     writer: chainEnd.writer,
     seq,
     firstAt: batch.firstAt,
-    // A clock that is set back must not put a segment before its predecessor in the store's order.
+    // Segments are ordered by `lastAt`. A clock that was set back must not order a segment before its predecessor.
     lastAt: Math.max(chainEnd.lastAt, batch.lastAt),
     count: batch.lines.length,
     prev: chainEnd.mac,
@@ -58,7 +68,7 @@ export function linesOf({ events }: AuditSegmentRecord): string[] {
   return events === '' ? [] : events.split('\n');
 }
 
-/** All of a segment but its text is what the text is bound to: nothing of it can be changed, and none take another's place. */
+/** Binds the text to every other field, so that no field can change and no segment can replace another. */
 function toSealContext(segment: Omit<AuditSegmentRecord, 'mac'>): SealContext {
   const { writer, seq, prev, firstAt, lastAt, count } = segment;
   return {
@@ -71,15 +81,13 @@ function toSealContext(segment: Omit<AuditSegmentRecord, 'mac'>): SealContext {
   };
 }
 
-/** As it is kept. Its id is its place: `<writer>:<seq>:<line>`. */
 export interface StoredAuditEvent extends AuditEvent {
   readonly at: number;
 }
 
 /**
- * What is written and shown, besides the time, the tenant and the actor. Field by field: whatever else an event object
- * carries, a secret planted by mistake included, goes nowhere. Used in both directions, so that a row that was changed in
- * the store cannot show more either.
+ * The fields that are read back besides the time and the tenant. A fixed list: a secret that another property carries by
+ * mistake is not written, and a row that was changed in the store cannot show more.
  */
 const requiredFields = ['kind', 'action', 'door', 'outcome'] as const;
 const textFields = [
@@ -99,18 +107,18 @@ const actorFields = ['kind', 'id', 'by'] as const;
 
 const MAX_TEXT_LENGTH = 200;
 const MAX_NAMES = 50;
-/** They would break lines, colour a terminal, or turn the direction in which an administrator reads. */
+/** Line breaks, terminal escapes and bidirectional overrides: they would falsify what an administrator reads. */
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
-/** Is the same in JSON. */
+/** Characters that JSON writes without an escape. */
 const UNESCAPED = /^[\w .:@/+-]*$/;
 
-/** One line of JSON. By hand: `JSON.stringify` takes three times as long, and there is one for every call. */
+/** One line of JSON. Written by hand because every call writes one and `JSON.stringify` takes three times as long. */
 export function formatEventLine(event: AuditEvent, at: number): string {
   const { tenant, actor } = event;
   if (typeof tenant !== 'string') throw new TypeError('An audit event must name its tenant');
-  // Never cut: two tenants must not become one.
+  // Not truncated: two tenants must not become one.
   let line = `{"at":${at},"tenant":${UNESCAPED.test(tenant) ? `"${tenant}"` : JSON.stringify(tenant)}`;
-  // Member by member: with the names in a loop each look-up would be one that nothing is remembered of.
+  // No loop over the field names: V8 cannot cache a property lookup whose name changes.
   line += formatMember(',"kind":', event.kind) + formatMember(',"action":', event.action);
   line += formatMember(',"door":', event.door) + formatMember(',"outcome":', event.outcome);
   line += `,"actor":{"kind":${quote(actor.kind)}${formatMember(',"id":', actor.id)}${formatMember(',"by":', actor.by)}}`;
@@ -126,7 +134,7 @@ export function formatEventLine(event: AuditEvent, at: number): string {
   return `${line}}`;
 }
 
-/** Null when the line is nothing that we write. */
+/** Null if `formatEventLine` cannot have written the line. */
 export function parseEventLine(line: string): StoredAuditEvent | null {
   let row: unknown;
   try {
@@ -153,7 +161,7 @@ export function parseEventLine(line: string): StoredAuditEvent | null {
 }
 
 function formatMember(name: string, value: unknown): string {
-  // The types say that it is a text. Where a mistake says otherwise, all that an object holds would be written.
+  // A non-string can only come from a type error elsewhere. Writing it could write the whole content of an object.
   return typeof value === 'string' ? name + quote(value) : '';
 }
 
@@ -178,7 +186,7 @@ function truncate(value: string): string {
 
 function truncateNames(names: readonly unknown[]): string[] {
   const shown = (names.length > MAX_NAMES ? names.slice(0, MAX_NAMES) : names).filter(isText);
-  // Fifty decoys must not hide the one that counts without a trace.
+  // An attacker must not hide a name behind fifty others without a trace.
   if (names.length > MAX_NAMES) shown.push(`… and ${names.length - MAX_NAMES} more`);
   return shown;
 }

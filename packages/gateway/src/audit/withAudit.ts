@@ -4,11 +4,11 @@ import type { Audit, AuditEvent } from './audit.ts';
 
 export interface AuditedResult<T> {
   readonly result: T;
-  /** The names of what changed. Empty: nothing did, and there is nothing to tell; absent: all of it. */
+  /** The names of the changed fields. Empty: nothing changed, so no event is recorded. Absent: the whole object is new or gone. */
   readonly changed?: readonly string[] | undefined;
 }
 
-/** What is learnt on the way, and told whatever becomes of the attempt. */
+/** Event fields that `work` fills in as it learns them. They are recorded for a success and for a failure. */
 export type AuditDetails = { -readonly [K in 'server' | 'serverId' | 'subject' | 'changed']?: AuditEvent[K] };
 
 type AuditedEvent = Omit<AuditEvent, 'kind' | 'outcome' | 'code' | 'changed'> & {
@@ -16,8 +16,8 @@ type AuditedEvent = Omit<AuditEvent, 'kind' | 'outcome' | 'code' | 'changed'> & 
 };
 
 /**
- * Work on the configuration, on people's rights or on their credentials: told of durably before it is acknowledged, and told
- * of as well when it is refused.
+ * Runs a change of the configuration, of permissions or of credentials with its audit event. A success is in the store before
+ * the caller sees it. A refusal or failure is noted without a delay.
  */
 export async function withAudit<T>(
   audit: Pick<Audit, 'record' | 'note'>,

@@ -2,9 +2,10 @@ import { type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { type ChangeFeed, type UserRecord, type UserStore, toPasswordSealContext } from '../ports/index.ts';
+import { DEFAULT_TENANT } from '../principal/principal.ts';
 
+/** The issuer of accounts with a password in Behalf. */
 export const LOCAL_ISSUER = 'local';
-export const DEFAULT_TENANT = 'default';
 
 interface NewAccount {
   email: string;
@@ -13,12 +14,12 @@ interface NewAccount {
   role: string;
 }
 
-/** Accounts of our own, for deployments without an identity provider. */
+/** Local accounts with a password, for deployments without an identity provider. */
 export interface Accounts {
   create(account: NewAccount): Promise<UserRecord>;
-  /** Only where there is no user yet; null when somebody was faster. */
+  /** Creates the first user of the deployment; null if a user exists. */
   createFirst(account: NewAccount): Promise<UserRecord | null>;
-  /** The user, or null for a wrong password, an unknown email and a disabled account alike, after the same time. */
+  /** Null for a wrong password, an unknown email and a disabled account. All take the same time. */
   authenticate(email: string, password: string): Promise<UserRecord | null>;
   hasUsers(): Promise<boolean>;
 }
@@ -56,7 +57,7 @@ export function createAccounts({
       roleConfirmedAt: null,
       disabledAt: null,
       signedOutAt: null,
-      // Sealed to the row: who reads the database cannot guess at hashes offline, and one row's hash is no use in another.
+      // Sealed with the row as context: a copy of the database allows no offline guesses, and a hash is valid in its row only.
       passwordSealed: keyring.seal(
         await passwords.hash(password),
         toPasswordSealContext({ id, tenant: DEFAULT_TENANT }),
@@ -87,24 +88,24 @@ export function createAccounts({
       }
       const hash = keyring.open(user.passwordSealed, toPasswordSealContext(user));
       const isPasswordValid = await passwords.verify(password, hash);
-      // Only after the work: a disabled account takes as long as a wrong password.
+      // Checked after the password, so that a disabled account takes as long as a wrong password.
       return isPasswordValid && user.disabledAt === null ? user : null;
     },
     hasUsers: async () => (await users.count()) > 0,
   };
 }
 
-/** One account per mailbox, however it is written. */
+/** The canonical spelling, so that each mailbox has one account. */
 export function normalizeEmail(email: string): string {
   return email.normalize('NFKC').trim().toLowerCase();
 }
 
-/** OWASP's second scrypt setting: 32 MiB, about 80 ms on a small machine. Kept in each hash, so it can be raised. */
+/** The second scrypt setting of OWASP: 32 MiB, about 80 ms on a small machine. Stored in each hash, so it can be raised. */
 const COST = { N: 2 ** 15, r: 8, p: 3 };
-/** What a stored hash may ask for: room to raise the setting, none to stall the process with a planted one. */
+/** Limits for the cost in a stored hash. They allow a higher setting, but a planted hash cannot stall the process. */
 const MAX_WORK = 8 * COST.N * COST.r * COST.p;
 const MAX_MEMORY_BYTES = 64 * 1024 * 1024;
-/** Hashing runs on the threads that names and files need too: two of four at most, and no endless queue of strangers. */
+/** Hashing shares libuv's four threads with DNS and file access: it uses at most two. The queue of attempts is bounded. */
 const HASH_LIMITS = { maxConcurrent: 2, maxQueued: 64 };
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
@@ -112,11 +113,11 @@ const SALT_BYTES = 16;
 export interface Passwords {
   hash(password: string): Promise<string>;
   verify(password: string, hash: string): Promise<boolean>;
-  /** Takes as long as `verify`, for accounts that do not exist: time must not tell which do. */
+  /** Takes as long as `verify`. Used for unknown accounts, so that the response time does not reveal which accounts exist. */
   simulateVerify(password: string): Promise<void>;
 }
 
-/** The costly part, so that a test counts it instead of timing it. */
+/** A parameter, so that tests count the calls instead of measuring time. */
 type DeriveKey = (password: string, salt: Uint8Array, cost: ScryptOptions) => Promise<Buffer>;
 
 export function createPasswords(random: Random, deriveKey: DeriveKey = scryptKey): Passwords {
@@ -149,13 +150,13 @@ export function createPasswords(random: Random, deriveKey: DeriveKey = scryptKey
 function readCost(...texts: [N: string, r: string, p: string]): typeof COST | null {
   if (!texts.every((text) => /^[1-9]\d{0,9}$/.test(text))) return null;
   const [N, r, p] = texts.map(Number) as [number, number, number];
-  // RFC 7914 section 6: N is a power of two above one.
+  // RFC 7914, section 6: N is a power of two greater than one.
   if (N < 2 || !Number.isInteger(Math.log2(N))) return null;
   return 128 * N * r <= MAX_MEMORY_BYTES && N * r * p <= MAX_WORK ? { N, r, p } : null;
 }
 
 function scryptKey(password: string, salt: Uint8Array, cost: ScryptOptions): Promise<Buffer> {
-  // One spelling for what looks the same: keyboards differ in how they compose an accent (RFC 8265).
+  // Keyboards compose accents in different ways, so the password is normalized (RFC 8265, section 4.2.2).
   const text = password.normalize('NFC');
   return new Promise((resolve, reject) => {
     scrypt(text, salt, KEY_BYTES, { ...cost, maxmem: 2 * MAX_MEMORY_BYTES }, (error, key) =>

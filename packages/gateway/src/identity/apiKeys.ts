@@ -5,13 +5,13 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { ApiKeyRecord, ApiKeyStore, ChangeFeed, UserStore } from '../ports/index.ts';
 import { toPrincipal, type UserPrincipal } from '../principal/principal.ts';
 import type { ResolvedCaller } from './callerCache.ts';
-import { hashSecret } from './hashSecret.ts';
+import { generateSecret, hashSecret } from './hashSecret.ts';
 
-/** What a key begins with: scanners for leaked secrets know it by this, and so do we. */
+/** The prefix of every API key. Scanners for leaked secrets and Behalf itself recognize a key by it. */
 export const API_KEY_PREFIX = 'bhf_';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_KEYS = 25;
-/** Its use is noted this often: a write for each call would cost more than the call. */
+/** The resolution of `lastUsedAt`. A write for each call would cost more than the call. */
 const TOUCH_INTERVAL_MS = 5 * 60 * 1000;
 
 interface ApiKeyInput {
@@ -20,12 +20,13 @@ interface ApiKeyInput {
   readonly expiresInDays: number;
 }
 
+/** API keys: programs of a user call in the user's name, within the scopes that the user chose. */
 export interface ApiKeys {
-  /** The only time the key itself is shown. */
+  /** Returns the key in clear. The store keeps only its hash. */
   create(owner: UserPrincipal, key: ApiKeyInput): Promise<{ key: string; record: ApiKeyRecord }>;
   list(owner: UserPrincipal): Promise<ApiKeyRecord[]>;
   remove(owner: UserPrincipal, id: string): Promise<void>;
-  /** Who holds this key now: one of a deleted or disabled user is nobody's. */
+  /** The current owner of the key; null if the key is unknown, or its user is deleted or disabled. */
   resolve(key: string): Promise<ResolvedCaller | null>;
   sweep(): Promise<number>;
 }
@@ -39,7 +40,6 @@ interface ApiKeyParts {
   readonly audit: Audit;
 }
 
-/** Keys with which a user's programs call in the user's name, within the scopes the user chose. */
 export function createApiKeys({ store, users, changes, clock, random, audit }: ApiKeyParts): ApiKeys {
   const auditKey = (owner: UserPrincipal, action: string, { id, scopes }: ApiKeyRecord) =>
     audit.record({
@@ -56,7 +56,7 @@ export function createApiKeys({ store, users, changes, clock, random, audit }: A
   return {
     async create(owner, { name, scopes, expiresInDays }) {
       if ((await store.list(owner.userId)).length >= MAX_KEYS) throw new GatewayError('API_KEY_LIMIT');
-      const key = `${API_KEY_PREFIX}${Buffer.from(random.bytes(32)).toString('base64url')}`;
+      const key = `${API_KEY_PREFIX}${generateSecret(random)}`;
       const now = clock.now();
       const record: ApiKeyRecord = {
         id: random.id(),

@@ -5,12 +5,14 @@ import { normalizeEmail, type Accounts } from './accounts.ts';
 import { hashSecret } from './hashSecret.ts';
 
 const WINDOW_MS = 15 * 60 * 1000;
-/** Guesses at one account from one address. */
+/** Attempts for one account from one network. */
 const MAX_PER_ACCOUNT_AND_ADDRESS = 10;
-/** Guesses at one account from all addresses: far above what a person needs, far below what guessing needs. A lower
- * one would let anybody lock an administrator out from anywhere. */
+/**
+ * Attempts for one account from all networks. A person needs far fewer, an attacker who guesses needs far more. A lower limit
+ * would let an attacker lock an administrator out.
+ */
 const MAX_PER_ACCOUNT = 200;
-/** Attempts from one address, at whichever account. */
+/** Attempts from one network for all accounts together. */
 const MAX_PER_ADDRESS = 50;
 
 export type PasswordSignIn = (attempt: {
@@ -20,8 +22,8 @@ export type PasswordSignIn = (attempt: {
 }) => Promise<UserRecord>;
 
 /**
- * Every attempt is counted before the password is looked at, so a burst of parallel guesses gains nothing. A success
- * clears the count of this account from this address, and no other.
+ * Rate-limits sign-ins with a password. An attempt is counted before the password is verified, so parallel guesses gain
+ * nothing. A success clears only the count of this account from this network.
  */
 export function createPasswordSignIn(parts: {
   accounts: Accounts;
@@ -37,7 +39,7 @@ export function createPasswordSignIn(parts: {
   }
 
   return async ({ email, password, address }) => {
-    // Hashed: the counter needs no list of who tries to sign in.
+    // Hashed, so that the counters contain no email addresses.
     const account = `sign-in:account:${hashSecret(normalizeEmail(email))}`;
     const network = networkOf(address);
     const accountAtNetwork = `${account}:${network}`;
@@ -51,19 +53,19 @@ export function createPasswordSignIn(parts: {
   };
 }
 
-/** How many of the eight numbers of an IPv6 address name the network, and how that is written. */
+/** The number of leading IPv6 groups that identify the network, and the suffix of the written prefix. */
 const NETWORK_PREFIXES = { network: [4, '::/64'], site: [3, '::/48'] } as const;
 
 /**
- * Whoever has one IPv6 address usually has the 2^64 of its network: they count as one. Who can have a network often has
- * the 65,536 of a site; where it matters how many a party can be, those count as one. Some proxies write the port of the
- * caller too, which is another one with every connection.
+ * The unit in which addresses are counted. An owner of one IPv6 address usually owns all 2^64 of its /64 network, and often
+ * all networks of a /48 site; use `site` to limit how many identities one party can have. Strips the port that some proxies
+ * append to the address.
  */
 export function networkOf(address: string, width: keyof typeof NETWORK_PREFIXES = 'network'): string {
   const rawAddress = address.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1');
   if (!rawAddress.includes(':')) return rawAddress;
   const groups = parseGroups(rawAddress.toLowerCase().replace(/%.*$/, ''));
-  // The same caller, at a socket for both families (RFC 4291, section 2.5.5.2).
+  // An IPv4 client at a dual-stack socket (IPv4-mapped address, RFC 4291 section 2.5.5.2).
   const [high = 0, low = 0] = groups.slice(6);
   if (groups.slice(0, 6).join() === '0,0,0,0,0,65535') {
     return [high >> 8, high & 255, low >> 8, low & 255].join('.');
@@ -73,7 +75,7 @@ export function networkOf(address: string, width: keyof typeof NETWORK_PREFIXES 
   return prefix.join(':') + suffix;
 }
 
-/** The eight numbers of an IPv6 address. */
+/** The eight groups of an IPv6 address. */
 function parseGroups(address: string): number[] {
   const hex = address.replace(/(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_, ...bytes: string[]) => {
     const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number);

@@ -2,15 +2,15 @@ import { type Clock, type Keyring, type Random, SealError } from '@behalf/kernel
 import { GatewayError } from '../errors/gatewayError.ts';
 import { type SystemStore, type TicketStore, type UserRecord, keyCheckContext } from '../ports/index.ts';
 import type { Accounts } from './accounts.ts';
-import { hashSecret } from './hashSecret.ts';
+import { generateSecret, hashSecret } from './hashSecret.ts';
 
 export const SETUP_LIFETIME_MS = 15 * 60 * 1000;
 
-/** The first administrator of a deployment without an identity provider, through a link printed once. */
+/** Creates the first administrator of a deployment without an identity provider, through a link that Behalf prints once. */
 export interface Setup {
-  /** A new link's secret, or null when there is a user already. */
+  /** The secret of a new link; null if a user exists. */
   issueLink(): Promise<string | null>;
-  /** Whether the form is worth showing. */
+  /** Whether the link can still be used. */
   isLinkOpen(secret: string): Promise<boolean>;
   complete(secret: string, account: { email: string; name: string; password: string }): Promise<UserRecord>;
 }
@@ -26,9 +26,9 @@ export function createSetup({ tickets, accounts, clock, random }: SetupParts): S
   return {
     async issueLink() {
       if (await accounts.hasUsers()) return null;
-      const secret = Buffer.from(random.bytes(32)).toString('base64url');
+      const secret = generateSecret(random);
       const now = clock.now();
-      // Links of other replicas stay open: whichever is used first ends them all.
+      // Other replicas may have issued links, too. The first use of a link revokes all of them.
       await tickets.issue({
         hash: hashSecret(secret),
         kind: 'setup',
@@ -40,11 +40,11 @@ export function createSetup({ tickets, accounts, clock, random }: SetupParts): S
     isLinkOpen: async (secret) =>
       (await tickets.isConsumable('setup', hashSecret(secret), clock.now())) && !(await accounts.hasUsers()),
     async complete(secret, account) {
-      // The ticket first: of two requests with one link, one gets as far as an account.
+      // Consume the ticket before the account is created, so that two requests with one link create one account.
       if (!(await tickets.consume('setup', hashSecret(secret), clock.now()))) {
         throw new GatewayError('SETUP_LINK_INVALID');
       }
-      // A link that outlived the first account (made by the script meanwhile) creates nobody.
+      // Fails if another user was created after the link was issued, for example with the create-user script.
       const user = await accounts.createFirst({ ...account, role: 'ADMIN' });
       if (!user) throw new GatewayError('SETUP_LINK_INVALID');
       await tickets.revokeAll('setup');
@@ -55,7 +55,7 @@ export function createSetup({ tickets, accounts, clock, random }: SetupParts): S
 
 const CHECK_VALUE = 'behalf';
 
-/** Whether this process can read what the others wrote: a replica with another key must not start. */
+/** Whether the keyring of this process opens values of the other replicas. A replica with another key must not start. */
 export async function isStoreKeyValid(system: SystemStore, keyring: Keyring): Promise<boolean> {
   const stored = await system.getOrCreateKeyCheck(keyring.seal(CHECK_VALUE, keyCheckContext));
   try {

@@ -11,41 +11,55 @@ import type {
 } from '../ports/index.ts';
 import { toPrincipal } from '../principal/principal.ts';
 import type { ResolvedCaller } from './callerCache.ts';
-import { hashSecret } from './hashSecret.ts';
+import { generateSecret, hashSecret } from './hashSecret.ts';
+
+/**
+ * Sessions of browsers, and the grants that users give to OAuth clients (a grant is a session without a cookie).
+ *
+ * Invariants:
+ * - The store has only the hash of a session secret.
+ * - The tokens of a session end before the session does. A failure in between leaves a session without tokens, never tokens
+ *   without a session.
+ * - A grant that is created while its sign-in session ends is ended, too: `grant` checks the session after the insert, and a
+ *   sign-out reads the grants again after it removed the session.
+ * - A sign-out reaches every replica through the change feed and through `signedOutAt` of the user.
+ */
 
 export const SESSION_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 
 export interface IssuedSession {
-  /** For the cookie, and for nothing else. */
+  /** The value of the cookie. */
   secret: string;
-  /** How the store and everybody else call it. */
+  /** The id of the session in the store, in keys and in events. */
   hash: string;
   expiresAt: number;
 }
 
-/** How somebody signed in, and what their token said. */
+/** The sign-in method, and the groups in the token of the identity provider. */
 export type SignInDetails = Pick<SessionRecord, 'via' | 'groups'>;
 
-/** What a user grants to a client, under a hash that no cookie has. */
-interface GrantedSession extends Pick<SessionRecord, 'hash' | 'groups' | 'expiresAt'> {
-  readonly grant: NonNullable<SessionRecord['grant']>;
-}
-
-/** Browser sign-ins, and what their users granted to clients. */
 export interface SignInSessions {
   start(user: UserRecord, details?: SignInDetails): Promise<IssuedSession>;
-  /** Lives and ends as a sign-in does. Refused when the sign-in during which it is granted has ended meanwhile. */
-  grant(user: Pick<UserRecord, 'id' | 'tenant'>, granted: GrantedSession): Promise<void>;
-  /** Null when it ended. */
+  /**
+   * Stores the grant of a user to a client as a session. Rejects with AUTH_REQUIRED if the sign-in session of the grant has
+   * ended.
+   */
+  grant(
+    user: Pick<UserRecord, 'id' | 'tenant'>,
+    granted: Pick<SessionRecord, 'hash' | 'groups' | 'expiresAt'> & {
+      readonly grant: NonNullable<SessionRecord['grant']>;
+    },
+  ): Promise<void>;
+  /** Null if the session has ended. */
   find(hash: string): Promise<SessionRecord | null>;
-  /** Who holds this cookie now: a session of a deleted or disabled user is nobody's. */
+  /** The caller with this cookie; null if the session has ended, or its user is deleted or disabled. */
   resolve(secret: string): Promise<ResolvedCaller | null>;
   list(userId: string): Promise<SessionRecord[]>;
-  /** Whose it was; null when there was none. */
+  /** Returns the ended session; null if there was none. */
   end(secret: string): Promise<SessionRecord | null>;
-  /** One of this user's, by its hash; null when they have no such session. */
+  /** Ends a session of this user. Returns null if the user has no session with this hash. */
   endByHash(userId: string, hash: string): Promise<SessionRecord | null>;
-  /** How many there were. What was opened for the user is closed on every replica. */
+  /** Ends all sessions and grants of the user, and returns their number. Every replica closes the user's connections. */
   endAll(user: Pick<UserRecord, 'id' | 'tenant'>): Promise<number>;
   sweep(): Promise<number>;
 }
@@ -54,7 +68,7 @@ interface SignInSessionParts {
   sessions: SessionStore;
   users: UserStore;
   credentials: Pick<CredentialStore, 'removeExpired'>;
-  /** Ends the tokens of a sign-in: here before it resolves, at the provider as soon as that can be. */
+  /** Removes the tokens of a session before it resolves. Revocation at the provider follows in the background. */
   endTokens: (key: CredentialKey) => Promise<unknown>;
   changes: ChangeFeed;
   clock: Clock;
@@ -66,14 +80,14 @@ const PASSWORD_SIGN_IN: SignInDetails = { via: 'password', groups: [] };
 export function createSignInSessions(parts: SignInSessionParts): SignInSessions {
   const { sessions, users, credentials, endTokens, changes, clock, random } = parts;
 
-  /** Every replica closes what it has open for a user who was signed out after it was opened. */
+  /** Every replica closes the connections that it opened for the user before this time. */
   async function publishSignOut(userId: string): Promise<void> {
     const now = clock.now();
     await users.update(userId, { signedOutAt: now }, now);
     await changes.publish({ topic: 'users', id: userId });
   }
 
-  /** Who signs out ends what is exchanged for them. What they granted stays, and has nothing to exchange any more. */
+  /** The grants that were created during this session. Their tokens end with it; the grants themselves stay. */
   async function findGrantsOf({ hash, userId }: SessionRecord): Promise<SessionRecord[]> {
     return (await sessions.list(userId, clock.now())).filter(({ grant }) => grant?.from === hash);
   }
@@ -86,14 +100,13 @@ export function createSignInSessions(parts: SignInSessionParts): SignInSessions 
 
   async function endSession(session: SessionRecord): Promise<SessionRecord | null> {
     const { hash, userId } = session;
-    // The tokens first: none may outlive the session they came with, whatever fails after this.
     await endTokensOf([session, ...(await findGrantsOf(session))]);
     const isRemoved = await sessions.remove(hash);
-    // Granted since the look before: whoever grants now finds the session gone.
+    // Grants that were created since the first read. Later ones fail, because the session is gone.
     await endTokensOf(await findGrantsOf(session));
-    // Also when somebody else removed it: whoever did may not have come as far as telling.
+    // Published even if another process removed the session: that process may have failed before it published.
     await changes.publish({ topic: 'sessions', id: hash });
-    // One client's grant is looked at again wherever it is known; what its user has open elsewhere goes on.
+    // The end of a client's grant invalidates the cached caller, but leaves the user's other connections open.
     if (session.grant === null) await publishSignOut(userId);
     else await changes.publish({ topic: 'users', id: userId });
     return isRemoved ? session : null;
@@ -112,7 +125,7 @@ export function createSignInSessions(parts: SignInSessionParts): SignInSessions 
 
   return {
     async start(user, { via, groups } = PASSWORD_SIGN_IN) {
-      const secret = Buffer.from(random.bytes(32)).toString('base64url');
+      const secret = generateSecret(random);
       const hash = hashSecret(secret);
       const now = clock.now();
       const expiresAt = now + SESSION_LIFETIME_MS;
@@ -124,7 +137,7 @@ export function createSignInSessions(parts: SignInSessionParts): SignInSessions 
       const createdAt = clock.now();
       const session = { hash, userId, tenant, via: 'client', groups, grant, createdAt, expiresAt } as const;
       await sessions.insert(session);
-      // Looked for once it is in: a sign-out that does not find it here is one that we find.
+      // Checked after the insert: either this check finds that the sign-in session ended, or the sign-out finds the grant.
       if (grant.from === '' || (await sessions.find(grant.from, createdAt))) return;
       await endSession(session);
       throw new GatewayError('AUTH_REQUIRED');
@@ -134,7 +147,7 @@ export function createSignInSessions(parts: SignInSessionParts): SignInSessions 
       const session = await sessions.find(hashSecret(secret), clock.now());
       const user = session && (await users.findById(session.userId));
       if (!user || user.disabledAt !== null || user.tenant !== session.tenant) return null;
-      // No cookie belongs to what a client was granted, whatever it is called.
+      // A grant has no cookie. Its hash derives from an id that is not secret.
       if (session.grant !== null) return null;
       const { hash, groups, expiresAt } = session;
       return { caller: toPrincipal(user, { via: 'session', session: hash }, groups), until: expiresAt };
@@ -149,7 +162,7 @@ export function createSignInSessions(parts: SignInSessionParts): SignInSessions 
       return session?.userId === userId ? endSession(session) : null;
     },
     async endAll({ id }) {
-      // And once more for what was granted meanwhile: whoever grants after that finds its sign-in gone.
+      // The second pass ends grants that were created during the first. Later grants fail, because their session is gone.
       const ended =
         (await endActiveSessions(id)) + (await endActiveSessions(id)) + (await sessions.removeByUser(id));
       await publishSignOut(id);
@@ -160,18 +173,12 @@ export function createSignInSessions(parts: SignInSessionParts): SignInSessions 
   };
 }
 
-/** Where the tokens of a sign-in at the identity provider are kept, beside those for servers. */
-const LOGIN_SERVER = '@login';
-
-/** Under which key: one for each session, so that they end with it. */
-export function loginCredentialKey({
-  tenant,
-  userId,
-  session,
-}: {
+/** The vault key of the identity provider's tokens for one session, so that the tokens end with the session. */
+export function loginCredentialKey(session: {
   readonly tenant: string;
   readonly userId: string;
   readonly session: string;
 }): CredentialKey {
-  return { tenant, principal: `user:${userId}`, serverId: LOGIN_SERVER, kind: 'login', label: session };
+  const { tenant, userId, session: label } = session;
+  return { tenant, principal: `user:${userId}`, serverId: '@login', kind: 'login', label };
 }

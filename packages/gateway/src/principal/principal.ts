@@ -1,7 +1,10 @@
 import type { HiddenText } from '@behalf/kernel';
 import type { UserRecord } from '../ports/index.ts';
 
-/** A token of the identity provider, as its holder presented it and after it was verified. */
+/** The tenant of local accounts, and of all users if OPENID_TENANT_CLAIM is not set. */
+export const DEFAULT_TENANT = 'default';
+
+/** A verified access token of the identity provider, as the caller presented it. */
 export interface PresentedToken {
   readonly text: HiddenText;
   readonly issuer: string;
@@ -9,31 +12,27 @@ export interface PresentedToken {
   readonly expiresAt: number;
 }
 
-/** What a user granted to a client at our own authorization server. */
-interface ClientGrant {
-  /** The hash of the session that it is: whatever ends that ends this. */
-  readonly session: string;
-  readonly clientId: string;
-  /** Which key of ours signed the token that was shown. */
-  readonly signingKeyId?: string;
-}
-
-/** A token of the identity provider, or of our own authorization server. */
+/** An access token of the identity provider or of Behalf's authorization server. */
 export interface TokenAuthentication {
   readonly via: 'bearer';
-  /** Without it, or a grant, there is nothing to exchange. */
+  /** The subject token for token exchange. Absent for a service and for a token of Behalf's authorization server. */
   readonly token?: PresentedToken;
-  /** Of a token of our own. */
-  readonly grant?: ClientGrant;
-  /** The endpoints that it was issued for, where it was not issued for the gateway as a whole. */
+  /** Set for a token of Behalf's authorization server: the grant of a user to a client. */
+  readonly grant?: {
+    /** The hash of the grant's session. The end of that session ends the grant. */
+    readonly session: string;
+    readonly clientId: string;
+    /** The key that signed the presented token. */
+    readonly signingKeyId?: string;
+  };
+  /** The endpoints in the token's audience. Absent if the token is valid for the whole gateway. */
   readonly endpoints?: readonly string[];
-  /** What was delegated with it. */
+  /** The scopes of the token. */
   readonly scopes?: readonly string[];
-  /** When it counts no longer. */
   readonly expiresAt?: number;
 }
 
-/** By what a caller is known: the cookie of a session, a token of the identity provider, or a key of their own. */
+/** How a caller authenticated: session cookie, access token or API key. */
 export type Authentication =
   | { readonly via: 'session'; readonly session: string }
   | TokenAuthentication
@@ -41,18 +40,17 @@ export type Authentication =
       readonly via: 'api_key';
       readonly key: string;
       readonly scopes: readonly string[];
-      /** When it counts no longer. */
       readonly expiresAt?: number;
     };
 
 interface PrincipalBase {
-  /** Of a user the account's id; of a service a name that no account can have. */
+  /** The account's id for a user. For a service, a name that no account can have. */
   readonly userId: string;
   readonly tenant: string;
   readonly role: string;
   readonly email: string;
   readonly name: string;
-  /** `local`, or the issuer that vouches for them. */
+  /** `local`, or the issuer that authenticated the caller. */
   readonly issuer: string;
   readonly groups: readonly string[];
   readonly authentication: Authentication;
@@ -62,12 +60,12 @@ export interface UserPrincipal extends PrincipalBase {
   readonly kind: 'user';
 }
 
-/** A program with a token of its own: there is no user whose values, tokens or identity it could use. */
+/** A program with a client-credentials token. It has no user account, so it has no user variables and no user tokens. */
 export interface ServicePrincipal extends PrincipalBase {
   readonly kind: 'service';
 }
 
-/** Who is calling: never a request, never a database row. */
+/** The authenticated caller, independent of the request and of the database row. Immutable. */
 export type Principal = UserPrincipal | ServicePrincipal;
 
 export function toPrincipal(
@@ -79,10 +77,10 @@ export function toPrincipal(
   return Object.freeze({ kind: 'user', userId, tenant, role, email, name, issuer, groups, authentication });
 }
 
-/** Of principals, which never change: every call asks for it, several times. */
+/** Keys of frozen principals. A call needs the key of its principal several times. */
 const keyCache = new WeakMap<object, string>();
 
-/** One text per person, for keys: never two for one, never one for two. */
+/** A unique key of the principal. JSON, so that no two (tenant, user) pairs share a key. */
 export function principalKey(principal: Pick<Principal, 'tenant' | 'userId'>): string {
   const cached = keyCache.get(principal);
   if (cached !== undefined) return cached;
@@ -91,12 +89,12 @@ export function principalKey(principal: Pick<Principal, 'tenant' | 'userId'>): s
   return key;
 }
 
-/** Administrators are people: a program is none, whatever its token says. */
+/** A service is never an administrator, regardless of the roles in its token. */
 export function isAdmin({ kind, role }: Principal): boolean {
   return kind === 'user' && role === 'ADMIN';
 }
 
-/** Whether a principal's key names somebody of this tenant. The key is JSON, so no tenant reads as the beginning of another. */
+/** Whether the key belongs to a principal of this tenant. The JSON quotes prevent a match with a longer tenant name. */
 export function isOfTenant(principalKey: string, tenant: string): boolean {
   return principalKey.startsWith(`[${JSON.stringify(tenant)},`);
 }

@@ -7,41 +7,39 @@ import {
 } from '../../ports/index.ts';
 import { hashSecret } from '../hashSecret.ts';
 
-/** Something that is remembered, opened. */
 interface StoredValue<T> {
   readonly payload: T;
   readonly consumedAt: number | null;
   readonly expiresAt: number;
 }
 
-/** One of several, by a name that is no secret. */
-interface NamedStoredValue<T> extends StoredValue<T> {
-  readonly idHash: string;
-}
-
 interface RecordOptions {
   readonly ttlMs: number;
-  /** What it is found and ended together with. */
+  /** Records of one family are listed and removed together. */
   readonly family?: string | undefined;
 }
 
 /**
- * What the authorization server remembers. Under its own id nothing is found in the store, and nothing can be read there: who has
- * a copy of the store has no code and no token.
+ * The state of the authorization server: codes, tokens, registrations, consents, keys. The store has only the hash of an id and
+ * a sealed payload, so a copy of the store contains no usable code or token.
  */
 export interface AuthorizationServerRecords {
   put(kind: string, id: string, payload: object, options: RecordOptions): Promise<void>;
-  /** Null when it is in; else what the first one said. */
+  /** Inserts the record. Returns null, or the payload of the record that exists already. */
   add<T extends object>(kind: string, id: string, payload: T, options: RecordOptions): Promise<T | null>;
   find<T>(kind: string, id: string): Promise<StoredValue<T> | null>;
-  list<T>(kind: string, family: string): Promise<NamedStoredValue<T>[]>;
-  /** True for one caller in all processes. */
+  /** `idHash` identifies a record and is not secret. */
+  list<T>(kind: string, family: string): Promise<(StoredValue<T> & { readonly idHash: string })[]>;
+  /** Atomic: returns true for exactly one caller across all replicas. */
   consume(kind: string, id: string): Promise<boolean>;
   remove(kind: string, id: string): Promise<boolean>;
   removeFamily(kind: string, family: string): Promise<void>;
-  /** Those that are over too, until they are swept. */
+  /** Includes expired records that are not swept yet. */
   count(kind: string): Promise<number>;
-  /** Whether there are fewer than `most`. Those that end first make room for another, if they end within this time. */
+  /**
+   * Whether there are fewer than `maxCount` records. Evicts the records with the earliest expiry, if they expire within
+   * `withinMs`.
+   */
   ensureCapacity(kind: string, maxCount: number, withinMs: number): Promise<boolean>;
   sweep(): Promise<number>;
 }
@@ -66,11 +64,7 @@ export function createAuthorizationServerRecords({
     { ttlMs, family }: RecordOptions,
   ): AuthorizationServerRecord {
     const createdAt = clock.now();
-    const named = {
-      key: keyOf(kind, id),
-      kind,
-      family: family === undefined ? null : hashSecret(family),
-    };
+    const named = { key: keyOf(kind, id), kind, family: family === undefined ? null : hashSecret(family) };
     const sealed = keyring.seal(JSON.stringify(payload), toAuthorizationServerRecordSealContext(named));
     return { ...named, sealed, consumedAt: null, createdAt, expiresAt: createdAt + ttlMs };
   }
@@ -93,13 +87,9 @@ export function createAuthorizationServerRecords({
       const record = await store.find(keyOf(kind, id), clock.now());
       return record && unseal<T>(record);
     },
-    async list<T>(kind: string, family: string): Promise<NamedStoredValue<T>[]> {
+    async list<T>(kind: string, family: string) {
       const records = await store.list(kind, hashSecret(family), clock.now());
-      const named = (record: AuthorizationServerRecord) => ({
-        ...unseal<T>(record),
-        idHash: record.key.slice(kind.length + 1),
-      });
-      return records.map(named);
+      return records.map((record) => ({ ...unseal<T>(record), idHash: record.key.slice(kind.length + 1) }));
     },
     consume: (kind, id) => store.consume(keyOf(kind, id), clock.now()),
     remove: (kind, id) => store.remove(keyOf(kind, id)),

@@ -1,10 +1,10 @@
 import type { Clock } from '@behalf/kernel';
 import type { AuthorizationServerRecords } from './authorizationServerRecords.ts';
 
-/** Asked again after this time, whatever was said. */
+/** The consent page is shown again after this time. */
 const CONSENT_LIFETIME_MS = 180 * 24 * 60 * 60 * 1000;
 
-/** To whom somebody said yes, and to what: one client, sent back to one host, for the endpoints that it named. */
+/** The user, the client, the host of its redirect URI, and the requested endpoints. */
 interface ConsentRequest {
   readonly tenant: string;
   readonly userId: string;
@@ -22,21 +22,21 @@ export interface ConsentView {
 }
 
 interface StoredConsent extends Omit<ConsentView, 'id'> {
-  /** Each with the time of the yes. Those that were kept without any are asked again. */
+  /** The endpoints with the time of consent. Absent in records of earlier releases: the user is asked again. */
   readonly agreed?: readonly (readonly [resource: string, at: number])[];
 }
 type ConsentUser = Pick<ConsentRequest, 'tenant' | 'userId'>;
 type ConsentParty = Omit<ConsentRequest, 'resources'>;
 
 /**
- * A yes counts for the very client and the host that were shown, and for nobody else: a second client must not ride on what was
- * said to the first (confused deputy). It counts for the endpoints that were shown: one server is not all of them.
+ * Consents of users to OAuth clients. A consent covers only the client, the redirect host and the endpoints that the page
+ * showed. Another client must not benefit from it (confused deputy problem, MCP security best practices).
  */
 export interface Consents {
   hasConsent(request: ConsentRequest): Promise<boolean>;
   record(request: ConsentRequest, clientName: string): Promise<void>;
   list(user: ConsentUser): Promise<ConsentView[]>;
-  /** Which one it was; null when there is none of this user. */
+  /** Returns the removed consent; null if this user has no consent with this id. */
   remove(user: ConsentUser, id: string): Promise<ConsentView | null>;
 }
 
@@ -54,7 +54,7 @@ export function createConsents(parts: {
     return stored.map(({ payload: { agreed: _agreed, ...view }, idHash }) => ({ id: idHash, ...view }));
   }
 
-  /** What they said yes to, and not too long ago. */
+  /** The endpoints with a consent that has not expired. */
   async function readAgreed(party: ConsentParty): Promise<Map<string, number>> {
     const { agreed = [] } = (await records.find<StoredConsent>('Consent', idOf(party)))?.payload ?? {};
     return new Map(agreed.filter(([, at]) => clock.now() - at < CONSENT_LIFETIME_MS));
@@ -65,7 +65,7 @@ export function createConsents(parts: {
       const agreed = await readAgreed(request);
       return request.resources.length > 0 && request.resources.every((resource) => agreed.has(resource));
     },
-    /** Two at once may lose one of them, which is asked again. */
+    // Concurrent calls may lose one of the consents. The user is then asked again.
     async record(request, clientName) {
       const { clientId, redirectHost } = request;
       const createdAt = clock.now();

@@ -1,4 +1,4 @@
-// A part of its own: what it is built on is loaded only where our own authorization server is enabled.
+// A separate entry point: its dependencies are loaded only if the authorization server is enabled.
 export {
   createClientGrants,
   grantSessionHash,

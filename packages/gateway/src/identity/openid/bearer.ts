@@ -32,7 +32,7 @@ import {
 } from './verifyJwt.ts';
 
 export interface BearerCallers {
-  /** Who shows this token; null when nobody does. Rejects only when it cannot be told. */
+  /** The caller with this token; null if the token is invalid. Rejects if the provider or the store does not answer. */
   resolve(token: string): Promise<ResolvedCaller | null>;
 }
 
@@ -74,12 +74,12 @@ export function createBearerCallers(parts: BearerCallerParts): BearerCallers {
   };
 }
 
-/** What can be exchanged for others later. Whoever shows or writes down a caller does not show the token. */
+/** The subject token for a later token exchange. Hidden, so that logging a caller does not reveal it. */
 function toPresentedToken(token: string, { issuer, subject, expiresAt }: VerifiedToken): PresentedToken {
   return Object.freeze({ text: new HiddenText(token), issuer, subject, expiresAt });
 }
 
-/** No account, so nothing of an account: the name is one that no account's id can be. Nor a token: there is no user. */
+/** A service has no account and no subject token. Its `userId` contains a colon, which no account id does. */
 function toServicePrincipal(verified: VerifiedBearer, role: string): ServicePrincipal {
   const { tenant, issuer, subject, clientId, groups } = verified;
   return Object.freeze<ServicePrincipal>({
@@ -95,26 +95,23 @@ function toServicePrincipal(verified: VerifiedBearer, role: string): ServicePrin
   });
 }
 
-/** What a token says about where it counts. */
 function toSignedInBy(verified: VerifiedBearer): TokenAuthentication {
   const { endpoints, scopes } = verified;
   return { via: 'bearer', scopes, expiresAt: untilOf(verified), ...(endpoints && { endpoints }) };
 }
 
-/** Of a token that its issuer was asked about, the end is the issuer's own. */
+/** The clock tolerance applies to signed tokens only. The introspection response states the expiry by the issuer's clock. */
 function untilOf({ expiresAt, checkedUntil }: VerifiedBearer): number {
   return checkedUntil === undefined ? expiresAt + CLOCK_TOLERANCE_MS : expiresAt;
 }
 
 const MAX_ENTRIES = 20_000;
-/** Its issuer said that it is an access token. */
-const INTROSPECTED = { typ: 'at+jwt' };
 
 interface VerifiedBearer extends VerifiedToken {
-  /** Which endpoints it was issued for; null: the gateway as a whole. */
+  /** The endpoints in its audience; null: the whole gateway. */
   readonly endpoints: readonly string[] | null;
   readonly scopes: readonly string[];
-  /** Until when its issuer need not be asked about it again; absent where its signature says everything. */
+  /** The time of the next introspection. Absent for a signed token. */
   readonly checkedUntil?: number;
 }
 
@@ -126,15 +123,15 @@ export interface BearerVerifier {
 interface BearerVerifierParts {
   readonly settings: OpenIdSettings;
   readonly keys: SigningKeySource;
-  /** Asks about what is no JWT; null: such tokens are refused. */
+  /** For opaque tokens; null: they are refused. */
   readonly introspection: Introspection | null;
-  /** Whether an audience is the address of an endpoint of ours (RFC 8707): such a token is good there and nowhere else. */
+  /** Whether an audience is the URL of an MCP endpoint (RFC 8707). Such a token is valid at that endpoint only. */
   readonly isEndpoint: (audience: string) => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Access tokens of the issuer for this gateway. Only what was accepted is remembered: guesses push nobody out. */
+/** Verifies access tokens of the issuer. The cache holds accepted tokens only, so that guessed tokens cannot evict them. */
 export function createBearerVerifier(parts: BearerVerifierParts): BearerVerifier {
   const { settings, keys, introspection, isEndpoint, clock, log } = parts;
   const { issuer, allowedClients } = settings;
@@ -163,18 +160,19 @@ export function createBearerVerifier(parts: BearerVerifierParts): BearerVerifier
     cache.set(hash, entry);
   }
 
-  /** What has the form of a JWT is judged as one: a signature that does not hold is not made good by an answer. */
+  /** Opaque tokens only. An introspection response must not make up for an invalid signature. */
   async function verifyByIntrospection(introspector: Introspection, token: string): Promise<VerifiedBearer> {
     const { claims: introspected, until } = await introspector.introspect(token);
     const claims = checkClaims(introspected, clock, isAcceptedAudience);
-    return { ...evaluateClaims({ header: INTROSPECTED, claims }), checkedUntil: until };
+    // The provider confirmed that it is an access token (`checkResponse`), so it is treated like one by type.
+    return { ...evaluateClaims({ header: { typ: 'at+jwt' }, claims }), checkedUntil: until };
   }
 
   return {
     async verify(token) {
       const hash = hashSecret(token);
       const cached = cache.get(hash);
-      // Keys that changed, or are too old to rely on, end what they once proved.
+      // The entry is valid only while its key set is current. `keys.current()` rejects if the keys are too old.
       if (cached && cached.keys === (await keys.current()) && clock.now() < cached.verified.expiresAt) {
         return cached.verified;
       }
@@ -194,7 +192,7 @@ export function createBearerVerifier(parts: BearerVerifierParts): BearerVerifier
   };
 }
 
-/** The one that is named, else the client itself in both forms that Entra writes. */
+/** The configured audience, or the client id in both forms that Entra issues. */
 function acceptedAudiences({ audience, clientId }: OpenIdSettings): readonly string[] {
   if (audience !== null) return [audience];
   if (clientId !== null) return [clientId, `api://${clientId}`];

@@ -1,4 +1,4 @@
-// A part of its own: what it is built on is loaded only where an identity provider is configured.
+// A separate entry point: `openid-client` and `jose` are loaded only if an identity provider is configured.
 export { createBearerCallers, type BearerCallers } from './bearer.ts';
 export { createBearerVerifier, type BearerVerifier } from './bearer.ts';
 export { createIntrospection, type Introspection } from './introspection.ts';

@@ -7,25 +7,25 @@ import { type Claims, TokenRefused } from './verifyJwt.ts';
 import { createOpenIdClient, toLoginFailure } from './openIdClient.ts';
 import type { OpenIdSettings, ProviderMetadata, ProviderMetadataSource } from './provider.ts';
 
-/** For how long an answer counts: a token that is ended at the provider opens nothing after that. */
+/** The cache lifetime of an active token. A token that the provider revoked is accepted for at most this time. */
 const INTROSPECTION_TTL_MS = 30_000;
-/** A refusal counts for less: it may have been asked a moment before the provider knew its own token. */
+/** Shorter, because a refusal may be an answer from before the provider knew its new token. */
 const REFUSED_TTL_MS = 5_000;
 const MAX_ACTIVE = 20_000;
-/** Kept apart: guesses push out nobody who is known. */
+/** A separate cache: guessed tokens must not evict valid ones. */
 const MAX_REFUSED = 2_000;
-/** RFC 6750, section 2.1. What no token can look like is not asked about. */
+/** The syntax of a bearer token (RFC 6750, section 2.1). Other strings are refused without a request. */
 const TOKEN_PATTERN = /^[A-Za-z0-9._~+/-]{1,4096}=*$/;
 
 interface IntrospectionResult {
   readonly claims: Claims;
-  /** Until when it need not be asked again; never after the token's own end. */
+  /** The time of the next request. Never later than the expiry of the token. */
   readonly until: number;
 }
 
-/** What the provider says of tokens that say nothing themselves (RFC 7662). */
+/** Token introspection (RFC 7662) for opaque access tokens, with a cache. */
 export interface Introspection {
-  /** Rejects with TokenRefused, or with OPENID_UNAVAILABLE: what cannot be told opens nothing. */
+  /** Rejects with TokenRefused, or with OPENID_UNAVAILABLE if the provider does not answer. */
   introspect(token: string): Promise<IntrospectionResult>;
 }
 
@@ -54,7 +54,7 @@ export function createIntrospection(parts: IntrospectionParts): Introspection {
   }
 
   async function introspectAndCache(token: string, hash: string): Promise<IntrospectionResult> {
-    // Counted from before the question: the answer is no younger than that.
+    // The lifetime starts before the request, because the answer may be as old as that.
     const startedAt = clock.now();
     const claims = await requestIntrospection(token);
     try {
@@ -92,7 +92,7 @@ function setBounded<T>(map: Map<string, T>, maxSize: number, hash: string, entry
   map.set(hash, entry);
 }
 
-/** A provider may take other proofs of a client here than where tokens are given (RFC 8414, section 2). */
+/** The introspection endpoint may support other client authentication methods than the token endpoint (RFC 8414, section 2). */
 function withIntrospectionAuth({ document, ...rest }: ProviderMetadata): ProviderMetadata {
   const authMethods = document['introspection_endpoint_auth_methods_supported'];
   return {
@@ -105,8 +105,8 @@ function withIntrospectionAuth({ document, ...rest }: ProviderMetadata): Provide
 }
 
 /**
- * What a signature would have proven, in the answer of the provider itself; when the token ends. A refresh token is active
- * too, and opens no door: only what is said to be a bearer token is one.
+ * Checks what a signature and its claims would have proven, and returns the expiry. `token_type` is required: a refresh token
+ * is active, too, but is not an access token.
  */
 function checkResponse(claims: Claims, issuer: string, now: number): number {
   const { active, iss, exp, nbf, token_type: type, token_use: use } = claims;

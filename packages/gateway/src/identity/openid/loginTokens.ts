@@ -1,6 +1,5 @@
 import { type Cancellation, type Clock, type Fetch, HiddenText } from '@behalf/kernel';
 import { userIdOfHolder } from '../../credentials/credentialKeys.ts';
-import type { ClientAuthentication } from '../../credentials/oauth/clientAuthentication.ts';
 import type { GrantBinding, GrantContext, GrantContexts } from '../../credentials/oauth/grantContext.ts';
 import type {
   BorrowResult,
@@ -10,62 +9,70 @@ import type {
 } from '../../credentials/vault/vault.ts';
 import type { CredentialEndpoints, UserStore } from '../../ports/index.ts';
 import { loginCredentialKey } from '../signInSessions.ts';
-import type { JsonDocument, OpenIdSettings, ProviderMetadata, ProviderMetadataSource } from './provider.ts';
+import {
+  type OpenIdSettings,
+  type ProviderMetadata,
+  type ProviderMetadataSource,
+  selectClientAuthMethod,
+} from './provider.ts';
 
-/** What the provider gave at a login. */
+/** The tokens in the provider's response to a login. */
 export interface FederatedTokens {
-  /** Whom the login proved. */
+  /** The identity that the login authenticated. */
   readonly issuer: string;
   readonly subject: string;
   readonly accessToken: string;
   readonly refreshToken?: string | undefined;
   readonly idToken: string;
-  /** Of the access token. */
+  /** The expiry of the access token. */
   readonly expiresAt: number;
 }
 
-/** Whose session. */
+/** The session that owns the tokens. */
 export interface LoginSession {
   readonly tenant: string;
   readonly userId: string;
-  /** Its hash. */
+  /** The hash of the session. */
   readonly session: string;
 }
 
-/** `over`: it ended and could not be renewed. `unavailable`: nobody can say just now. */
+type MissingLoginToken =
+  /** `absent`: the account has no tokens. `expired`: they expired and cannot be refreshed. */
+  | { readonly kind: 'absent' | 'expired' }
+  /** The store or the provider does not answer. */
+  | { readonly kind: 'unavailable'; readonly retryAfterMs: number };
+
 export type LoginToken =
   | {
       readonly kind: 'token';
       readonly accessToken: string;
-      /** Until when it may be sent off. */
+      /** The latest time at which the gateway may send it. */
       readonly usableUntil: number;
-      /** Its own end; null when the provider did not say. */
+      /** Null if the provider did not state an expiry. */
       readonly expiresAt: number | null;
-      /** The last one that the provider gave for this session. It may be over long before the access token is. */
+      /** The latest ID token of this session. It may expire long before the access token. */
       readonly idToken: HiddenText | undefined;
-      /** Names the refresh token of this sign-in, whatever takes its place: two sign-ins have two. Undefined: there is none. */
+      /** Identifies the refresh token chain of this sign-in across rotations. Undefined: there is no refresh token. */
       readonly refreshTokenId: string | undefined;
     }
-  | { readonly kind: 'absent' | 'expired' }
-  | { readonly kind: 'unavailable'; readonly retryAfterMs: number };
+  | MissingLoginToken;
+
+export type RefreshTokenUse<T> = { readonly kind: 'used'; readonly value: T } | MissingLoginToken;
 
 export interface LoginTokens {
-  /** Kept until the session ends at the latest, and renewed for as long. */
+  /** Stores the tokens. They are refreshed while the session lasts, and removed when it ends. */
   store(loginSession: LoginSession, tokens: FederatedTokens, sessionExpiresAt: number): Promise<void>;
-  /** One that is good for a while, renewed if it must be. Only of the subject that the account has now. */
+  /** A usable access token, refreshed if necessary. Only if it belongs to the account's current subject. */
   current(loginSession: LoginSession): Promise<LoginToken>;
-  /** Another one in the place of this: renewed now, or by a peer meanwhile. Not again and again for one that was just renewed. */
+  /** Replaces a rejected access token. The vault refreshes at most once for the same token, across all replicas. */
   renew(loginSession: LoginSession, accessToken: string): Promise<LoginToken>;
-  /** One use of its refresh token at the provider, at a moment when nobody else uses it. */
+  /** Exclusive use of the refresh token at the provider. */
   withRefreshToken<T>(
     loginSession: LoginSession,
     signal: Cancellation,
     work: (borrowed: BorrowedToken) => Promise<BorrowResult<T>>,
   ): Promise<RefreshTokenUse<T>>;
 }
-
-export type RefreshTokenUse<T> =
-  { readonly kind: 'used'; readonly value: T } | Exclude<LoginToken, { kind: 'token' }>;
 
 interface LoginTokenParts {
   readonly vault: Pick<CredentialVault, 'token' | 'commit' | 'recover' | 'withRefreshToken'>;
@@ -74,7 +81,7 @@ interface LoginTokenParts {
   readonly clock: Clock;
 }
 
-/** The tokens never leave the gateway; in the store they are sealed to their session. */
+/** The identity provider's tokens of each session. The vault seals them with the session as context. */
 export function createLoginTokens({ vault, settings, metadata, clock }: LoginTokenParts): LoginTokens {
   return {
     async store(
@@ -117,53 +124,46 @@ function toLoginToken(outcome: TokenOutcome): LoginToken {
   return { kind: 'token', accessToken, usableUntil, expiresAt, idToken: hidden, refreshTokenId };
 }
 
-function toMissingToken(
-  outcome: Exclude<TokenOutcome, { kind: 'token' }>,
-): Exclude<LoginToken, { kind: 'token' }> {
+function toMissingToken(outcome: Exclude<TokenOutcome, { kind: 'token' }>): MissingLoginToken {
   switch (outcome.kind) {
     case 'needs_reauth':
       return { kind: ABSENT_REASONS.has(outcome.reason) ? 'absent' : 'expired' };
     case 'unavailable':
       return { kind: 'unavailable', retryAfterMs: outcome.retryAfterMs };
     case 'misconfigured':
-      // The operator's to mend; until then it is as good as over.
+      // Only the operator can fix the configuration. Until then, the token cannot be refreshed.
       return { kind: 'expired' };
   }
 }
 
-/** There is none, or what is there is not this account's. */
+/** The account has no tokens, or the stored tokens belong to another subject. */
 const ABSENT_REASONS: ReadonlySet<string> = new Set(['absent', 'unbound', 'unreadable', 'revoked']);
 
 interface LoginContextParts {
   readonly settings: Pick<OpenIdSettings, 'issuer' | 'clientId' | 'clientSecret'>;
   readonly metadata: ProviderMetadataSource;
   readonly users: Pick<UserStore, 'findById'>;
-  /** To the provider: refuses redirects. */
+  /** Must refuse redirects. */
   readonly fetch: Fetch;
 }
 
-/** How the tokens of sign-ins are renewed: at the provider, as the client that signed people in. */
+/** Tells the vault how to refresh login tokens: at the provider, with the client that performed the login. */
 export function createLoginContexts({ settings, metadata, users, fetch }: LoginContextParts): GrantContexts {
   return {
     async resolve(record) {
       const userId = userIdOfHolder(record.principal);
       const account = userId === undefined ? null : await users.findById(userId);
-      // What was given for another subject, or to another client, is not this account's.
+      // Tokens of another issuer or tenant do not belong to this account. The binding covers subject and client.
       if (account?.tenant !== record.tenant || account.issuer !== settings.issuer) return 'unbound';
-      const { clientSecret } = settings;
+      const { issuer, clientId, clientSecret } = settings;
       return {
-        binding: loginBinding({
-          issuer: settings.issuer,
-          subject: account.subject,
-          clientId: settings.clientId,
-        }),
-        client: {
-          clientId: settings.clientId ?? '',
-          source: 'configured',
-          auth: { method: 'none' },
-        },
+        binding: loginBinding({ issuer, subject: account.subject, clientId }),
+        client: { clientId: clientId ?? '', source: 'configured', auth: { method: 'none' } },
         ...(clientSecret !== null && {
-          loadClientAuth: async () => toClientProof(clientSecret, (await metadata.current()).document),
+          loadClientAuth: async () => ({
+            method: selectClientAuthMethod((await metadata.current()).document),
+            secret: new HiddenText(clientSecret),
+          }),
         }),
         fetch,
         headers: {},
@@ -176,7 +176,7 @@ export function createLoginContexts({ settings, metadata, users, fetch }: LoginC
   };
 }
 
-/** In the place of an address: whom it speaks of. */
+/** Binds the tokens to the subject of the login, in place of a server URL. */
 function loginBinding(login: {
   readonly issuer: string;
   readonly subject: string;
@@ -198,14 +198,4 @@ function loginEndpoints({ document }: ProviderMetadata, fetchedAt: number): Cred
     authorization: text(document.authorization_endpoint),
     fetchedAt,
   };
-}
-
-/** The body first where both are offered, as at the sign-in itself. */
-function toClientProof(
-  secret: string,
-  { token_endpoint_auth_methods_supported: supported }: JsonDocument,
-): ClientAuthentication {
-  const methods: readonly unknown[] = Array.isArray(supported) ? supported : ['client_secret_basic'];
-  const method = methods.includes('client_secret_post') ? 'client_secret_post' : 'client_secret_basic';
-  return { method, secret: new HiddenText(secret) };
 }

@@ -14,12 +14,12 @@ import {
   customFetch,
 } from 'openid-client';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import type { OpenIdSettings, ProviderMetadata } from './provider.ts';
+import { type OpenIdSettings, type ProviderMetadata, selectClientAuthMethod } from './provider.ts';
 import { TokenRefused } from './verifyJwt.ts';
 
 const TIMEOUT_S = 15;
 
-/** The gateway as a client of the provider, over our own door out. */
+/** The gateway as an OAuth client of the provider. All requests use the given `fetch`. */
 export function createOpenIdClient(
   { issuer, document }: ProviderMetadata,
   { clientId, clientSecret }: Pick<OpenIdSettings, 'clientId' | 'clientSecret'>,
@@ -29,17 +29,17 @@ export function createOpenIdClient(
     document as unknown as ServerMetadata,
     clientId ?? '',
     undefined,
-    chooseAuthentication(clientSecret, document.token_endpoint_auth_methods_supported),
+    createClientAuth(clientSecret, document),
   );
   client.timeout = TIMEOUT_S;
   client[customFetch] = (url, options) => rejectServerErrors(fetch(url, options as RequestInit));
-  // The metadata lets plain http through for an issuer on loopback alone, and so does this.
+  // The metadata check accepts plain HTTP only for an issuer on a loopback address.
   // eslint-disable-next-line @typescript-eslint/no-deprecated
   if (issuer.startsWith('http:')) allowInsecureRequests(client);
   return client;
 }
 
-/** A provider in trouble is not one that refuses: the one may be asked again. */
+/** Turns server errors into OPENID_UNAVAILABLE, so that they are not reported as a refused login. */
 async function rejectServerErrors(pending: Promise<Response>): Promise<Response> {
   const response = await pending.catch(() => null);
   if (response && response.status < 500) return response;
@@ -47,18 +47,14 @@ async function rejectServerErrors(pending: Promise<Response>): Promise<Response>
   throw new GatewayError('OPENID_UNAVAILABLE');
 }
 
-/** A provider that does not say takes the secret in the header (OpenID Connect Discovery 1.0, section 3). */
-function chooseAuthentication(secret: string | null, supported: unknown): ClientAuth {
+function createClientAuth(secret: string | null, document: ProviderMetadata['document']): ClientAuth {
   if (secret === null) return None();
-  const methods: readonly unknown[] = Array.isArray(supported) ? supported : ['client_secret_basic'];
-  // The body first where both are offered: not every provider decodes the header as RFC 6749 encodes it.
-  if (methods.includes('client_secret_post')) return ClientSecretPost(secret);
-  return ClientSecretBasic(secret);
+  const method = selectClientAuthMethod(document);
+  return method === 'client_secret_post' ? ClientSecretPost(secret) : ClientSecretBasic(secret);
 }
 
 /**
- * What became of a login that failed. The error itself goes no further: the library's hold tokens, and the provider's
- * words are not ours to show.
+ * Replaces the error of a failed login. The errors of the library contain tokens, and the provider's message must not be shown.
  */
 export function toLoginFailure(error: unknown): {
   readonly gatewayError: GatewayError;
@@ -69,7 +65,7 @@ export function toLoginFailure(error: unknown): {
   return { gatewayError: new GatewayError('OPENID_FAILED'), reason: reasonOf(error) };
 }
 
-/** Whether the provider answered, and refused what we asked for. */
+/** Whether the provider answered the request with a refusal. */
 export function isRefusal(error: unknown): boolean {
   return (
     error instanceof WWWAuthenticateChallengeError ||
@@ -77,7 +73,7 @@ export function isRefusal(error: unknown): boolean {
   );
 }
 
-/** A code for the log: of a fixed set, or at least in the form of one. */
+/** A code for the log. Limited to the syntax of an OAuth error code, because the provider chooses it. */
 function reasonOf(error: unknown): string {
   if (error instanceof TokenRefused) return error.reason;
   const code =

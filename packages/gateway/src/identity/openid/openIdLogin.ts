@@ -8,9 +8,9 @@ import {
 } from '@behalf/kernel';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
-import { type Configuration, fetchUserInfo } from 'openid-client';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { Log } from '../../upstream/upstream.ts';
+import { generateSecret } from '../hashSecret.ts';
 import type { FederatedTokens } from './loginTokens.ts';
 import { createOpenIdClient, isRefusal, toLoginFailure } from './openIdClient.ts';
 import type { ClaimSource, OpenIdSettings, ProviderMetadataSource, SigningKeySource } from './provider.ts';
@@ -18,36 +18,41 @@ import { toReturnPath } from './returnPath.ts';
 import { type VerifiedToken, readVerifiedIdentity } from './verifiedIdentity.ts';
 import { type Claims, TokenRefused, type VerifiedJwt, verifyJwt } from './verifyJwt.ts';
 
+/**
+ * The login at the identity provider: authorization code flow with PKCE (RFC 7636), `state`, `nonce` and the `iss` parameter
+ * (RFC 9207).
+ *
+ * Invariants:
+ * - The flow (state, nonce, code verifier, redirect URI) is sealed in a cookie. The browser can neither read it nor create one.
+ * - The ID token's signature, issuer, audience and `azp` are verified, although the token arrives over TLS (OpenID Connect Core
+ *   3.1.3.7 allows to skip that): its claims create accounts and administrators.
+ * - Signed claims take precedence over the userinfo response.
+ */
+
 const FLOW_LIFETIME_MS = 10 * 60 * 1000;
 
 interface StartedLogin {
-  /** Where the browser goes. */
+  /** The authorization URL for the browser. */
   readonly url: string;
-  /** For a cookie: what `finish` needs. */
+  /** The sealed flow for the cookie. `finish` requires it. */
   readonly flow: string;
   readonly expiresAt: number;
 }
 
-export interface FinishedLogin {
+export interface FinishedLogin extends Pick<LoginFlow, 'returnTo' | 'hasClaims' | 'grant'> {
   readonly verified: VerifiedToken;
   readonly tokens: FederatedTokens;
-  readonly returnTo: string;
-  /** Whether it was begun with claims: then they are answered. */
-  readonly hasClaims: boolean;
-  /** For whom the tokens are; absent: for the browser. */
-  readonly grant: FlowGrant | undefined;
 }
 
-/** Signing in at the provider: authorization code with PKCE, state, nonce and the issuer's name (RFC 9207). */
 export interface OpenIdLogin {
-  /** `claims`: what the provider wants proven this time (OpenID Connect Core, section 5.5), as JSON. */
+  /** `claims`: the `claims` request parameter (OpenID Connect Core, section 5.5) as JSON. */
   start(
     returnTo: string | undefined,
-    options?: { readonly claims?: string | undefined; readonly grant?: FlowGrant | undefined },
+    options?: { readonly claims?: string | undefined; readonly grant?: LoginFlow['grant'] },
   ): Promise<StartedLogin>;
-  /** `query` is what the provider sent the browser back with. Rejects with OPENID_FAILED or OPENID_UNAVAILABLE. */
+  /** `query`: the query of the callback request. Rejects with OPENID_FAILED or OPENID_UNAVAILABLE. */
   finish(callback: { readonly flow: string; readonly query: string }): Promise<FinishedLogin>;
-  /** Whether a login was begun with claims: of one that cannot be finished nothing else tells. */
+  /** Whether the login started with a `claims` parameter. Also works for a login that failed. */
   hasRequestedClaims(flow: string): boolean;
 }
 
@@ -59,27 +64,51 @@ interface OpenIdLoginParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly fetch: Fetch;
-  /** Our callback as the provider knows it; the port is known only after the start. */
+  /** The callback URL. A function, because the port is known only after the server started. */
   readonly redirectUri: () => string;
   readonly log: Log;
 }
 
 export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
   const { settings, metadata, keys, keyring, clock, random, fetch, redirectUri, log } = parts;
-  const { clientId } = settings;
+  const { clientId, issuer } = settings;
   if (clientId === null) throw new RangeError('A login needs a client id');
   const flows = createLoginFlows({ keyring, clock, settings });
-  const randomSecret = () => Buffer.from(random.bytes(32)).toString('base64url');
   const configuration = async () => createOpenIdClient(await metadata.current(), settings, fetch);
 
-  /** The library leaves the signature to TLS; we do not: what a login says makes accounts and administrators. */
   async function verifyIdToken(idToken: string): Promise<VerifiedJwt> {
-    const signed = await verifyJwt(idToken, {
-      ...{ keys, clock, issuer: settings.issuer },
-      audience: [clientId ?? ''],
-    });
+    const signed = await verifyJwt(idToken, { keys, clock, issuer, audience: [clientId ?? ''] });
     if ('azp' in signed.claims && signed.claims.azp !== clientId) throw new TokenRefused('authorized_party');
     return signed;
+  }
+
+  /** Some providers return names and roles only here. A provider that refuses the request provides no claims. */
+  async function readUserInfo(
+    config: client.Configuration,
+    accessToken: string,
+    subject: string,
+  ): Promise<Claims> {
+    if (config.serverMetadata().userinfo_endpoint === undefined) return {};
+    try {
+      return await client.fetchUserInfo(config, accessToken, subject);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      log('openid_userinfo_refused', {});
+      return {};
+    }
+  }
+
+  /** The claims of the access token. Empty if it is opaque or has another audience, because Behalf must then not read it. */
+  async function readAccessToken(accessToken: string): Promise<Claims> {
+    const { adminRole, requiredRole } = settings;
+    if (adminRole?.from !== 'access' && requiredRole?.from !== 'access') return {};
+    const audience = [settings.audience, clientId, `api://${clientId ?? ''}`].flatMap((name) => name ?? []);
+    try {
+      return (await verifyJwt(accessToken, { keys, clock, issuer, audience })).claims;
+    } catch (error) {
+      if (error instanceof TokenRefused) return {};
+      throw error;
+    }
   }
 
   async function exchangeCode(flow: LoginFlow, query: string): Promise<FinishedLogin> {
@@ -95,11 +124,11 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
     const { access_token: accessToken, refresh_token: refreshToken, id_token: idToken = '' } = response;
     if (response.token_type !== 'bearer') throw new TokenRefused('key_bound');
     const { claims: id } = await verifyIdToken(idToken);
-    const sources = await readLoginSources(
-      { settings, keys, clock, log },
-      { client: config, accessToken, id },
-    );
-    // What is signed wins.
+    const sources: Record<ClaimSource, Claims> = {
+      id,
+      userinfo: await readUserInfo(config, accessToken, id.sub),
+      access: await readAccessToken(accessToken),
+    };
     const claims = { ...sources.userinfo, ...id };
     const verified = readVerifiedIdentity({ kind: 'user', claims, sources, settings, log });
     return {
@@ -109,13 +138,11 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
         ...{ accessToken, idToken, refreshToken },
         expiresAt: expiryOf(accessToken, response.expires_in, id.exp),
       },
-      returnTo: flow.returnTo,
-      hasClaims: flow.hasClaims,
-      grant: flow.grant,
+      ...{ returnTo: flow.returnTo, hasClaims: flow.hasClaims, grant: flow.grant },
     };
   }
 
-  /** A token whose end nobody tells ends with the login's own proof. */
+  /** An access token without a known expiry is used for the lifetime of the ID token. */
   function expiryOf(accessToken: string, expiresIn: number | undefined, idTokenExp: number): number {
     if (expiresIn !== undefined) return clock.now() + expiresIn * 1_000;
     try {
@@ -130,10 +157,11 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
       const config = await configuration();
       const expiresAt = clock.now() + FLOW_LIFETIME_MS;
       const flow: LoginFlow = {
-        ...{ state: randomSecret(), nonce: randomSecret(), verifier: randomSecret() },
+        state: generateSecret(random),
+        nonce: generateSecret(random),
+        verifier: generateSecret(random),
         ...{ redirectUri: redirectUri(), returnTo: toReturnPath(returnTo), expiresAt },
-        hasClaims: claims !== undefined,
-        grant,
+        ...{ hasClaims: claims !== undefined, grant },
       };
       const url = client.buildAuthorizationUrl(config, {
         redirect_uri: flow.redirectUri,
@@ -165,114 +193,45 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
   };
 }
 
-/** What the browser keeps for us while its user is at the provider. */
+/** The state of a login while the browser is at the provider. */
 interface LoginFlow {
   readonly state: string;
   readonly nonce: string;
+  /** The PKCE code verifier. */
   readonly verifier: string;
   readonly redirectUri: string;
   readonly returnTo: string;
-  /** Whether the provider was asked to have more proven than usual. */
   readonly hasClaims: boolean;
   readonly expiresAt: number;
-  /** For whom the tokens are; absent: for the browser. */
-  readonly grant?: FlowGrant | undefined;
+  /**
+   * Set if the login is for a grant to an OAuth client instead of a browser session: the hash of the grant's future session.
+   * The tokens then belong to that grant alone.
+   */
+  readonly grant?: { readonly session: string; readonly clientId: string } | undefined;
 }
 
-/** What a user is about to grant to a client: its tokens are its own, and nobody else exchanges them. */
-interface FlowGrant {
-  /** The hash of the session that it will be. */
-  readonly session: string;
-  readonly clientId: string;
-}
-
-interface LoginFlows {
-  seal(flow: LoginFlow): string;
-  /** Null when it is not one of ours, or too old. */
-  open(sealed: string): LoginFlow | null;
-}
-
-/** Sealed, so that a browser can neither read its proof key nor bring a flow that this gateway did not begin. */
 export function createLoginFlows(parts: {
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly settings: Pick<OpenIdSettings, 'issuer' | 'clientId'>;
-}): LoginFlows {
+}) {
   const { keyring, clock, settings } = parts;
   const context: SealContext = {
-    tenant: '-',
-    principal: '-',
-    server: '-',
-    kind: 'openid-login',
-    field: 'flow',
+    ...{ tenant: '-', principal: '-', server: '-', kind: 'openid-login', field: 'flow' },
     binding: [settings.issuer, settings.clientId ?? ''],
   };
   return {
-    seal: (flow) => keyring.seal(JSON.stringify(flow), context),
-    open(sealed) {
+    seal: (flow: LoginFlow) => keyring.seal(JSON.stringify(flow), context),
+    /** Null if this deployment did not create the flow, or if it has expired. */
+    open(sealed: string): LoginFlow | null {
       try {
         const flow = JSON.parse(keyring.open(sealed, context)) as LoginFlow;
         return clock.now() < flow.expiresAt ? flow : null;
       } catch (error) {
-        // Not an alarm: anybody can send a cookie.
+        // Not logged as an attack: any client can send an arbitrary cookie.
         if (error instanceof SealError) return null;
         throw error;
       }
     },
   };
-}
-
-interface LoginSourceParts {
-  readonly settings: OpenIdSettings;
-  readonly keys: SigningKeySource;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-interface LoginResponse {
-  readonly client: Configuration;
-  readonly accessToken: string;
-  readonly id: VerifiedJwt['claims'];
-}
-
-/** All that the provider says of who has just signed in, by where it says it. */
-async function readLoginSources(
-  parts: LoginSourceParts,
-  { client, accessToken, id }: LoginResponse,
-): Promise<Record<ClaimSource, Claims>> {
-  const userinfo = await fetchUserInfoClaims(parts, client, accessToken, id.sub);
-  return { id, userinfo, access: await readAccessToken(parts, accessToken) };
-}
-
-/** Some providers keep names and roles for this answer. One that refuses it to our token tells nothing. */
-async function fetchUserInfoClaims(
-  { log }: LoginSourceParts,
-  client: Configuration,
-  accessToken: string,
-  subject: string,
-): Promise<Claims> {
-  if (client.serverMetadata().userinfo_endpoint === undefined) return {};
-  try {
-    return await fetchUserInfo(client, accessToken, subject);
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    log('openid_userinfo_refused', {});
-    return {};
-  }
-}
-
-/** It may be opaque, or meant for somebody else: then what stands in it says nothing to us. */
-async function readAccessToken(
-  { settings, keys, clock }: LoginSourceParts,
-  accessToken: string,
-): Promise<Claims> {
-  const { issuer, adminRole, requiredRole, clientId } = settings;
-  if (adminRole?.from !== 'access' && requiredRole?.from !== 'access') return {};
-  const audience = [settings.audience, clientId, `api://${clientId ?? ''}`].flatMap((name) => name ?? []);
-  try {
-    return (await verifyJwt(accessToken, { keys, clock, issuer, audience })).claims;
-  } catch (error) {
-    if (error instanceof TokenRefused) return {};
-    throw error;
-  }
 }

@@ -4,62 +4,65 @@ import { type JSONWebKeySet, type LocalJWKSet, createLocalJWKSet } from 'jose';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { Log } from '../../upstream/upstream.ts';
 
-/** Where a claim is read: in the access token, in the ID token of a login, or in what the provider tells about a user. */
+/** The document that contains a claim: access token, ID token or userinfo response. */
 export type ClaimSource = 'access' | 'id' | 'userinfo';
 
-/** Values that decide something when one of them stands in a claim. */
+/** Matches if the claim contains one of the values. */
 export interface ClaimRule {
   readonly values: readonly string[];
   readonly claim: string;
-  /** At a browser's login. A bearer token is all there is of its caller: there it is always read in that. */
+  /** The source in a browser login. For a bearer token, the claim is always read from that token. */
   readonly from: ClaimSource;
 }
 
-/** The one identity provider people and programs come from. */
+/** The configured identity provider. */
 export interface OpenIdSettings {
-  /** Compared letter by letter, as OpenID Connect asks. */
+  /** Compared as an exact string (OpenID Connect Discovery 1.0, section 4.3). */
   readonly issuer: string;
-  /** Null where only bearer tokens are accepted. */
+  /** Null if only bearer tokens are accepted. */
   readonly clientId: string | null;
   readonly clientSecret: string | null;
   readonly audience: string | null;
   readonly scope: string;
-  /** The redirect of a login: a path of ours, or a whole URL. */
+  /** A path on this gateway or a complete URL. */
   readonly callbackUrl: string;
   readonly roleClaim: string;
   readonly groupsClaim: string | null;
-  /** Null: everybody is of the one tenant `default`. */
+  /** Null: all users belong to the tenant `default`. */
   readonly tenantClaim: string | null;
   readonly adminRole: ClaimRule | null;
   readonly requiredRole: ClaimRule | null;
-  /** Null: whatever the issuer vouches for. An empty list allows nobody. */
+  /** Null: every tenant of the issuer. An empty list allows none. */
   readonly allowedTenants: readonly string[] | null;
   readonly allowedClients: readonly string[] | null;
-  /** Whether the provider is asked about bearer tokens that are no JWT (RFC 7662). */
+  /** Whether opaque bearer tokens are sent to the provider for introspection (RFC 7662). */
   readonly introspection: boolean;
 }
 
-const LIFETIME_MS = 60 * 60 * 1000;
-/** The addresses in the document that we go to, or send a browser to. */
+const METADATA_LIFETIME_MS = 60 * 60 * 1000;
+/** The endpoints that the gateway requests, or to which it redirects a browser. */
 const ENDPOINTS = [
-  ...(['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'jwks_uri'] as const),
-  'introspection_endpoint' as const,
-];
+  'authorization_endpoint',
+  'token_endpoint',
+  'userinfo_endpoint',
+  'jwks_uri',
+  'introspection_endpoint',
+] as const;
 
-/** What the issuer says of itself (OpenID Connect Discovery 1.0). */
+/** The metadata of the issuer (OpenID Connect Discovery 1.0). */
 export interface ProviderMetadata {
   readonly issuer: string;
   readonly jwksUri: string;
-  /** As the provider wrote it; every endpoint we use in it is checked. */
+  /** As the provider sent it. Every entry of `ENDPOINTS` has passed the URL check. */
   readonly document: JsonDocument;
 }
 
 export interface ProviderMetadataSource {
-  /** Rejects with OPENID_UNAVAILABLE. */
+  /** At most one hour old. Rejects with OPENID_UNAVAILABLE. */
   current(): Promise<ProviderMetadata>;
-  /** The same, as the issuer says it now: something in what is known is not right any more. */
+  /** Fetches the metadata again, after an endpoint turned out to be wrong. */
   refresh(): Promise<ProviderMetadata>;
-  /** The origins we talk to: the issuer's, and since it answered those of its endpoints. */
+  /** The origins of the issuer and, after the first fetch, of its endpoints. */
   origins(): readonly string[];
 }
 
@@ -84,7 +87,7 @@ export function createProviderMetadata(parts: ProviderMetadataParts): ProviderMe
       const startedAt = clock.now();
       const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
       const metadata = validateMetadata(await fetchJsonDocument({ fetch, clock }, url), issuer);
-      cached = { metadata, until: startedAt + LIFETIME_MS };
+      cached = { metadata, until: startedAt + METADATA_LIFETIME_MS };
       return metadata;
     } catch (error) {
       log('openid_discovery_failed', { reason: error instanceof Error ? error.message : 'unknown' });
@@ -106,7 +109,7 @@ export function createProviderMetadata(parts: ProviderMetadataParts): ProviderMe
   };
 }
 
-/** A document of another issuer would make its keys ours (mix-up, RFC 8414 section 3.3). */
+/** Refuses the document of another issuer: its keys would be trusted for this one (mix-up attack, RFC 8414 section 3.3). */
 function validateMetadata(document: JsonDocument, issuer: string): ProviderMetadata {
   if (document.issuer !== issuer) {
     const claimedIssuer = typeof document.issuer === 'string' ? document.issuer.slice(0, 200) : 'none';
@@ -123,7 +126,10 @@ function validateMetadata(document: JsonDocument, issuer: string): ProviderMetad
   return { issuer, jwksUri, document };
 }
 
-/** An issuer over https names no endpoint without it: a downgrade would show our client secret to the network. */
+/**
+ * HTTPS, or HTTP on a loopback address for an issuer with HTTP. A downgraded endpoint would expose the client secret to the
+ * network.
+ */
 function isSafe(url: string, issuer: string): boolean {
   const { protocol, hostname } = parseUrl(url) ?? {};
   if (hostname === undefined) return false;
@@ -131,27 +137,39 @@ function isSafe(url: string, issuer: string): boolean {
   return protocol === 'http:' && isLoopbackHost(hostname) && issuer.startsWith('http:');
 }
 
-/** A key that was taken back is good for nobody after this time, whether the provider answers or not. */
+/**
+ * How the gateway authenticates at the provider's token endpoint. The default is the header (OpenID Connect Discovery 1.0,
+ * section 3). The body is preferred if both are supported, because some providers do not decode the header as RFC 6749,
+ * section 2.3.1 encodes it.
+ */
+export function selectClientAuthMethod(document: JsonDocument): 'client_secret_post' | 'client_secret_basic' {
+  const { token_endpoint_auth_methods_supported: supported } = document;
+  return Array.isArray(supported) && supported.includes('client_secret_post')
+    ? 'client_secret_post'
+    : 'client_secret_basic';
+}
+
+/** A revoked key is accepted for at most this time, also while the provider does not answer. */
 const MAX_AGE_MS = 10 * 60 * 1000;
-/** From here on they are fetched again beside the calls, so that a short outage of the provider stays unseen. */
+/** Keys of this age are fetched again in the background, so that a short outage of the provider has no effect. */
 const REFRESH_AFTER_MS = 5 * 60 * 1000;
-/** Anybody can name a key that nobody has: the provider is not asked for more than this lets through. */
+/** The minimum time between two fetches. Any caller can send a token with an unknown key id. */
 const COOLDOWN_MS = 5_000;
-/** While there are no keys at all. */
+/** The minimum time between two fetches while no keys are known. */
 const RETRY_MS = 1_000;
 
-/** The same object for as long as the provider publishes the same keys. */
+/** The object keeps its identity while the published keys stay the same. */
 export interface KeySet {
   readonly find: LocalJWKSet;
 }
 
-/** The keys with which the issuer signs. */
+/** The signing keys of an issuer. */
 export interface SigningKeySource {
-  /** At most ten minutes old. Rejects with OPENID_UNAVAILABLE when there are none so young. */
+  /** At most ten minutes old. Otherwise rejects with OPENID_UNAVAILABLE. */
   current(): Promise<KeySet>;
-  /** After a token named a key that `seen` does not have. `seen` itself when the provider has no other now. */
+  /** For a token with a key id that `seen` does not contain. Resolves to `seen` if the provider has no newer keys. */
   newerThan(seen: KeySet): Promise<KeySet>;
-  /** Moves when the keys change. */
+  /** Increases when the keys change. */
   generation(): number;
 }
 
@@ -196,12 +214,12 @@ export function createSigningKeySource({
     } catch (error) {
       hasFailed = true;
       log('openid_jwks_failed', { reason: error instanceof Error ? error.message : 'unknown' });
-      throw unavailable();
+      throw new GatewayError('OPENID_UNAVAILABLE');
     }
   }
 
   const refresh = () => flights.run([], read, { detached: true });
-  /** Whether a fetch now would be one too many; joining one under way never is. */
+  /** Whether the last attempt is less than `ms` ago. A caller may always join a fetch in flight. */
   const isTooSoon = (ms: number) => flights.size === 0 && clock.now() - attemptedAt < ms;
 
   return {
@@ -211,24 +229,20 @@ export function createSigningKeySource({
         if (age >= REFRESH_AFTER_MS && !isTooSoon(COOLDOWN_MS)) refresh().catch(() => undefined);
         return fetched.set;
       }
-      if (isTooSoon(RETRY_MS)) throw unavailable();
+      if (isTooSoon(RETRY_MS)) throw new GatewayError('OPENID_UNAVAILABLE');
       return refresh();
     },
     async newerThan(seen) {
       if (fetched && fetched.set !== seen) return fetched.set;
       if (!isTooSoon(COOLDOWN_MS)) return refresh();
-      if (hasFailed) throw unavailable();
+      if (hasFailed) throw new GatewayError('OPENID_UNAVAILABLE');
       return seen;
     },
     generation: () => generation,
   };
 }
 
-function unavailable(): GatewayError {
-  return new GatewayError('OPENID_UNAVAILABLE');
-}
-
-/** The order of the keys says nothing. */
+/** Independent of the order of the keys. */
 function fingerprintOf({ keys }: JSONWebKeySet): string {
   return JSON.stringify(keys.map((key) => JSON.stringify(key)).sort());
 }
@@ -238,7 +252,7 @@ const MAX_BYTES = 512 * 1024;
 
 export type JsonDocument = Readonly<Record<string, unknown>>;
 
-/** A JSON object that the provider publishes. A redirect is an error: the place is what the issuer vouches for. */
+/** Fetches a JSON object of the provider. A redirect is an error, because the issuer authenticates only this URL. */
 async function fetchJsonDocument(
   { fetch, clock }: { readonly fetch: Fetch; readonly clock: Clock },
   url: string,

@@ -3,14 +3,14 @@ import type { Audit } from '../../audit/audit.ts';
 import type { ChangeFeed, UserChange, UserRecord, UserStore } from '../../ports/index.ts';
 import { type RoleExists, type VerifiedToken, roleFromToken } from './verifiedIdentity.ts';
 
-/** A role that a token names again and again is written down this often. */
+/** The resolution of `roleConfirmedAt` while the role stays the same. */
 const CONFIRM_INTERVAL_MS = 60 * 60 * 1000;
 
-/** Through which door somebody came. */
+/** The entry point in the audit event. */
 type SignInChannel = 'browser' | 'rest';
 
 export interface Provisioning {
-  /** The account of a verified user, made when they are seen first; null when they may not come in. */
+  /** The account of a verified user, created on first use. Null if the user is disabled or not admitted. */
   userFor(verified: VerifiedToken, channel?: SignInChannel): Promise<UserRecord | null>;
 }
 
@@ -23,7 +23,10 @@ interface ProvisioningParts {
   readonly audit: Audit;
 }
 
-/** Somebody is who (tenant, issuer, subject) says: a mailbox can change hands, so an email joins nobody to anybody. */
+/**
+ * Creates and updates accounts from verified tokens. (tenant, issuer, subject) identifies an account. An email address never
+ * does, because a mailbox can change its owner.
+ */
 export function createProvisioning(parts: ProvisioningParts): Provisioning {
   const { users, changes, clock, random, roleExists, audit } = parts;
 
@@ -34,21 +37,13 @@ export function createProvisioning(parts: ProvisioningParts): Provisioning {
     changed: readonly string[],
   ) =>
     audit.record({
-      ...{
-        kind: 'sign_in',
-        action,
-        tenant: user.tenant,
-        door: channel,
-        outcome: 'ok',
-        subject: user.id,
-        changed,
-      },
-      actor: { kind: 'user', id: user.id },
+      ...{ kind: 'sign_in', action, tenant: user.tenant, door: channel, outcome: 'ok' },
+      ...{ actor: { kind: 'user', id: user.id }, subject: user.id, changed },
     });
 
   const find = ({ tenant, issuer, subject }: VerifiedToken) => users.findByIdentity(tenant, issuer, subject);
 
-  /** Null when another replica was faster: then there is one to find. */
+  /** Null if another replica created the account at the same time. */
   async function create(
     verified: VerifiedToken,
     role: string,
@@ -81,12 +76,12 @@ export function createProvisioning(parts: ProvisioningParts): Provisioning {
     const now = clock.now();
     const isClaimed = user.roleSource === 'claim';
     const confirmedAt = user.roleConfirmedAt ?? -Infinity;
-    // An older token is still valid, and says what was so before: shown again, it would give back what was taken. One
-    // of the same second, or without a time, could be either.
+    // An older token is still valid, but its role may have been withdrawn since. A token of the same second, or without `iat`,
+    // may be older, too.
     const isNewerToken = isClaimed && verified.issuedAt > confirmedAt;
     const shouldChangeRole = isNewerToken && user.role !== role;
     const canUpdateProfile = isNewerToken || !isClaimed;
-    /** A token may leave it out; that takes nothing back. */
+    // A missing claim keeps the stored value.
     const shouldUpdate = (claimed: string, stored: string) =>
       claimed !== '' && claimed !== stored && (canUpdateProfile || stored === '');
     const change: UserChange = {
@@ -98,7 +93,7 @@ export function createProvisioning(parts: ProvisioningParts): Provisioning {
     const isConfirmationDue = isNewerToken && verified.issuedAt - confirmedAt >= CONFIRM_INTERVAL_MS;
     if (!hasChanges && !isConfirmationDue) return user;
     const next: UserChange = isNewerToken ? { ...change, roleConfirmedAt: verified.issuedAt } : change;
-    // An administrator who decides at this moment wins: then nothing is written, and what they wrote holds.
+    // Compare-and-set: if an administrator changed the role since the read, that change wins and nothing is written.
     const expect = isClaimed ? { role: user.role, roleSource: user.roleSource } : undefined;
     if (!(await users.update(user.id, next, now, expect)))
       return enabledOrNull(await users.findById(user.id));

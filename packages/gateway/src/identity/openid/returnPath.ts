@@ -1,14 +1,10 @@
 const MAX_LENGTH = 1_024;
 
 /**
- * Where a login leads back to: a path of ours, else the home page. Browsers read `//host`, `/\host` and a path with a
- * tab or line break in it as another site's.
+ * The path to which the browser returns after a login. Everything but a local path becomes the home page (open redirect):
+ * browsers interpret `//host`, `/\host`, and a path with a tab or line break as the address of another site.
  */
 export function toReturnPath(requested: string | undefined): string {
-  const ownPath =
-    requested !== undefined &&
-    requested.length <= MAX_LENGTH &&
-    /^\/(?![/\\])[^\\\p{C}\s]*$/u.test(requested) &&
-    requested;
-  return ownPath || '/';
+  if (requested === undefined || requested.length > MAX_LENGTH) return '/';
+  return /^\/(?![/\\])[^\\\p{C}\s]*$/u.test(requested) ? requested : '/';
 }

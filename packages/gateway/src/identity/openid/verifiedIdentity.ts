@@ -1,9 +1,9 @@
+import { DEFAULT_TENANT } from '../../principal/principal.ts';
 import type { Log } from '../../upstream/upstream.ts';
-import { DEFAULT_TENANT } from '../accounts.ts';
 import type { ClaimRule, ClaimSource, OpenIdSettings } from './provider.ts';
 import { type Claims, TokenRefused, readClaim, readTextClaim, readTextClaims } from './verifyJwt.ts';
 
-/** Who the identity provider says is there. */
+/** The identity in a verified token. */
 export interface VerifiedToken {
   readonly kind: 'user' | 'service';
   readonly issuer: string;
@@ -13,11 +13,11 @@ export interface VerifiedToken {
   readonly name: string;
   readonly roles: readonly string[];
   readonly groups: readonly string[];
-  /** Whether it makes an administrator: by OPENID_ADMIN_ROLE where that is set, else by the plain word. Never a service. */
+  /** Whether the token names the administrator role: OPENID_ADMIN_ROLE, or `ADMIN` if that is not set. Never for a service. */
   readonly hasAdminRole: boolean;
-  /** False when OPENID_REQUIRED_ROLE is set and missing. */
+  /** False if OPENID_REQUIRED_ROLE is set and the token does not have that role. */
   readonly isAdmitted: boolean;
-  /** Of two tokens the younger one is believed. Zero when it does not say: then any other is younger. */
+  /** The newer of two tokens determines the role. Zero if the token has no `iat`: every other token is newer. */
   readonly issuedAt: number;
   readonly expiresAt: number;
   readonly clientId: string;
@@ -26,7 +26,7 @@ export interface VerifiedToken {
 export interface VerifiedIdentityParts {
   readonly kind: 'user' | 'service';
   readonly claims: Claims & { readonly sub: string; readonly exp: number };
-  /** Where the rules look. */
+  /** The claims in which the claim rules are evaluated. */
   readonly sources: Readonly<Record<ClaimSource, Claims>>;
   readonly settings: OpenIdSettings;
   readonly log: Log;
@@ -35,7 +35,7 @@ export interface VerifiedIdentityParts {
 const MAX_EMAIL_LENGTH = 254;
 const TENANT = /^[\p{L}\p{N}]\P{C}{0,127}$/u;
 
-/** What checked claims say. Throws TokenRefused when their tenant may not come in. */
+/** Reads the identity from verified claims. Throws TokenRefused if the tenant is not allowed. */
 export function readVerifiedIdentity({
   kind,
   claims,
@@ -49,7 +49,7 @@ export function readVerifiedIdentity({
     readTextClaims(sources[from], claim)?.some((value) => values.includes(value)) ?? false;
   const email = emailOf(claims);
   const roles = readList(claims, settings.roleClaim, log);
-  // Who names a role for administrators means that one: the plain word may be somebody else's in the same claim.
+  // With a configured administrator role, `ADMIN` has no meaning: another application may use that value in the same claim.
   const hasAdminRole =
     settings.adminRole === null ? roles.includes('ADMIN') : matchesRule(settings.adminRole);
   return {
@@ -69,7 +69,7 @@ export function readVerifiedIdentity({
   };
 }
 
-/** `tid`: which customer of a provider with many. */
+/** `tid` is the customer of a multi-tenant provider. */
 function requireAllowedTenant(claims: Claims, { allowedTenants }: OpenIdSettings): void {
   if (allowedTenants === null) return;
   if (!allowedTenants.some((tenant) => tenant === claims.tid)) throw new TokenRefused('tenant');
@@ -78,16 +78,16 @@ function requireAllowedTenant(claims: Claims, { allowedTenants }: OpenIdSettings
 function tenantOf(claims: Claims, { tenantClaim }: OpenIdSettings): string {
   if (tenantClaim === null) return DEFAULT_TENANT;
   const tenant = readClaim(claims, tenantClaim);
-  // Without one they would end up among others' servers and users.
+  // A default for a missing claim would put the user into another customer's tenant.
   if (typeof tenant !== 'string' || !TENANT.test(tenant)) throw new TokenRefused('tenant');
-  // The operator's own, and that of local accounts: no customer of the provider may name itself into it.
+  // The default tenant belongs to the operator and to local accounts. A customer of the provider must not enter it.
   if (tenant === DEFAULT_TENANT) throw new TokenRefused('tenant');
   return tenant;
 }
 
 /**
- * Only to show and to fill in, never to recognise anybody. One the provider itself doubts is none, and a name to sign
- * in with is none either: people may choose it, and it may look like somebody else's address.
+ * For display and for user placeholders only; it never identifies an account. An unverified address is ignored. So is
+ * `preferred_username`, because users can choose one that looks like another user's address.
  */
 function emailOf(claims: Claims): string {
   const { email_verified: verified = true } = claims;
@@ -104,7 +104,10 @@ function nameOf(claims: Claims): string {
   );
 }
 
-/** A provider that leaves a long list out says where to ask for it. Part of a list would be a guess: none of it counts. */
+/**
+ * Reads a list claim. A provider replaces a long list by a reference (distributed claims, OpenID Connect Core section 5.6.2;
+ * Entra `hasgroups`). Behalf does not follow the reference and reads no partial list: the result is empty.
+ */
 function readList(claims: Claims, claim: string, log: Log): readonly string[] {
   const claimNames = readClaim(claims, '_claim_names');
   const isDistributed =
@@ -115,19 +118,19 @@ function readList(claims: Claims, claim: string, log: Log): readonly string[] {
   return list ?? [];
 }
 
-/** Whether a tenant has a role of this name. */
+/** Whether the tenant has a role with this name. */
 export type RoleExists = (tenant: string, name: string) => boolean | Promise<boolean>;
 
 /**
- * The role a token names. The issuer may make a user ADMIN; a program never, and one without a known role has none. Of
- * several, the first by name: the order in a token says nothing.
+ * The role that a token grants. Only a user can become ADMIN; a service without a known role has none. Among several roles,
+ * the first by name wins, because the order in a token has no meaning.
  */
 export async function roleFromToken(verified: VerifiedToken, roleExists: RoleExists): Promise<string> {
   const { kind, tenant, roles, hasAdminRole } = verified;
   const isUser = kind === 'user';
   if (isUser && hasAdminRole) return 'ADMIN';
   for (const name of [...roles].sort()) {
-    // What everybody is does not hide what somebody is besides.
+    // A custom role takes precedence over USER.
     if (name !== 'ADMIN' && name !== 'USER' && (await roleExists(tenant, name))) return name;
   }
   return isUser || roles.includes('USER') ? 'USER' : '';
@@ -135,21 +138,21 @@ export async function roleFromToken(verified: VerifiedToken, roleExists: RoleExi
 
 /** RFC 9068, section 2.1. */
 const ACCESS_TYPES = ['at+jwt', 'application/at+jwt'];
-/** A token that says it is something else, such as a logout token, is that (RFC 8725, section 3.11). */
+/** A token of another type, such as a logout token, is refused (RFC 8725, section 3.11). */
 const TYPES = [...ACCESS_TYPES, 'jwt'];
-/** What only an ID token holds: it proves a login to one client, and was never meant to open a door. */
+/** Claims of an ID token only. An ID token proves a login to one client; it is not an access token. */
 const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash'];
 const CLIENT_CLAIMS = ['azp', 'appid', 'client_id', 'cid'];
-/** What only somebody who signed in has. */
+/** Claims that only a signed-in user has. */
 const LOGIN_CLAIMS = ['email', 'name', 'given_name', 'family_name', 'auth_time'];
 const USER_CLAIMS = [...LOGIN_CLAIMS, 'preferred_username', 'upn'];
 
-/** To which client the token was given; empty when it does not say. */
+/** The client to which the token was issued; empty if the token does not name one. */
 export function clientOf(claims: Claims): string {
   return clientsOf(claims)[0] ?? '';
 }
 
-/** Whether a user or a program calls. Throws TokenRefused for whatever is not an access token. */
+/** Whether the token belongs to a user or a service. Throws TokenRefused if it is not an access token. */
 export function accessTokenKind(
   { typ }: Readonly<Record<string, unknown>>,
   claims: Claims,
@@ -157,7 +160,7 @@ export function accessTokenKind(
   const type = typ === undefined ? 'jwt' : typeof typ === 'string' ? typ.toLowerCase() : '';
   if (!TYPES.includes(type)) throw new TokenRefused('type');
   if (ID_TOKEN_CLAIMS.some((name) => name in claims)) throw new TokenRefused('id_token');
-  // Bound to a key of the client (RFC 9449, RFC 8705): whoever shows it alone may have stolen it.
+  // Sender-constrained (RFC 9449, RFC 8705): without the client's proof, the caller may have stolen it.
   if ('cnf' in claims) throw new TokenRefused('key_bound');
   const service = isService(claims);
   if (!ACCESS_TYPES.includes(type) && !hasScope(claims) && !(service && isServiceOnly(claims))) {
@@ -166,30 +169,30 @@ export function accessTokenKind(
   return service ? 'service' : 'user';
 }
 
-/** No resource owner was involved. Each provider says it in its own way; in doubt it is a user. */
+/** Whether the token was issued without a user. Each provider has its own indication; the default is a user. */
 function isService(claims: Claims): boolean {
   const { sub, idtyp, gty } = claims;
-  // Entra says it itself where the optional claim is on.
+  // Entra, if the optional claim is enabled.
   if (idtyp === 'app') return true;
   if (idtyp === 'user') return false;
   // Auth0.
   if (gty === 'client-credentials') return true;
   const clients = clientsOf(claims);
-  // RFC 9068, section 2.2: of client credentials the subject is the client.
+  // RFC 9068, section 2.2: the subject of a client-credentials token is the client.
   if (clients.some((client) => sub === client || sub === `${client}@clients`)) return true;
   if (isServiceAccount(claims)) return true;
-  // Entra: for users the subject differs from the object id.
+  // Entra: the subject of a user differs from the object id.
   return !hasScope(claims) && claims.roles !== undefined && claims.oid !== undefined && claims.oid === sub;
 }
 
-/** Keycloak says it by a name alone. Users may choose one like it, so whatever else tells of a person counts more. */
+/** Keycloak indicates a service account by its username only. Users can choose such a name, so login claims take precedence. */
 function isServiceAccount(claims: Claims): boolean {
   const { client_id: client, preferred_username: name } = claims;
   if (typeof client !== 'string' || name !== `service-account-${client}`) return false;
   return !LOGIN_CLAIMS.some((claim) => claim in claims);
 }
 
-/** Nothing in it could have come from a login: it cannot be the ID token of somebody. */
+/** Without claims of a user, the token cannot be an ID token. */
 function isServiceOnly(claims: Claims): boolean {
   return clientsOf(claims).length > 0 && !USER_CLAIMS.some((name) => name in claims);
 }
@@ -200,7 +203,7 @@ function hasScope({ scp, scope }: Claims): boolean {
   );
 }
 
-/** What was delegated: words in one text (RFC 9068; Entra), or a list of them (Okta). */
+/** The scopes: a space-separated string (RFC 9068, Entra) or a list (Okta). */
 export function scopesOf({ scp, scope }: Claims): string[] {
   const scopeTexts = [scp, scope].flat().filter((value) => typeof value === 'string');
   return scopeTexts.flatMap((value) => value.split(' ')).filter((name) => name !== '');

@@ -26,7 +26,7 @@ type RefusalReason =
   | 'scope'
   | 'replayed';
 
-/** Why a token is not accepted: for the log alone, whoever sent it learns nothing of it. */
+/** The reason is for the log only. The sender of the token receives the same error for every reason. */
 export class TokenRefused extends Error {
   override readonly name = 'TokenRefused';
   readonly reason: RefusalReason;
@@ -41,7 +41,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 const MAX_VALUES = 200;
 const MAX_VALUE_LENGTH = 256;
 
-/** By its literal name first: names such as `https://example.com/roles` have dots of their own. Then as a path. */
+/** Reads a claim by its literal name, otherwise as a path. Names such as `https://example.com/roles` contain dots themselves. */
 export function readClaim(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
@@ -52,7 +52,7 @@ export function readClaim(claims: Claims, name: string): unknown {
   return value;
 }
 
-/** One text or a list of them; null when it is something else, or more than anybody should have. */
+/** A claim that is a string or a list of strings. Null for another type, and for a list or string above the limits. */
 export function readTextClaims(claims: Claims, name: string): readonly string[] | null {
   const value = readClaim(claims, name) ?? [];
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -62,16 +62,16 @@ export function readTextClaims(claims: Claims, name: string): readonly string[] 
     : null;
 }
 
-/** A text to show: empty when it is none, is too long, or could write lines of its own into a log or a header. */
+/** A string claim for display. Empty if it is not a string, is too long, or has control characters (log and header injection). */
 export function readTextClaim(claims: Claims, name: string, maxLength = MAX_VALUE_LENGTH): string {
   const value = readClaim(claims, name);
   return typeof value === 'string' && value.length <= maxLength && !/\p{C}/u.test(value) ? value.trim() : '';
 }
 
-/** A clock may go wrong by this much, ours or the issuer's. */
+/** The tolerated difference between the clocks of the gateway and the issuer. */
 export const CLOCK_TOLERANCE_MS = 30_000;
 const MAX_TOKEN_LENGTH = 16 * 1024;
-/** Signatures by a key pair. With a shared secret, whoever knows the public key could sign (RFC 8725, section 2.1). */
+/** Asymmetric algorithms only. With HMAC, the public key could serve as the shared secret (RFC 8725, section 2.1). */
 const ALGORITHMS = [
   ...(['RS256', 'RS384', 'RS512'] as const),
   ...(['PS256', 'PS384', 'PS512'] as const),
@@ -82,7 +82,7 @@ const ALGORITHMS = [
 export interface VerifiedJwt {
   readonly header: Readonly<Record<string, unknown>>;
   readonly claims: Claims & { readonly sub: string; readonly exp: number };
-  /** By a key of which set it was signed. */
+  /** The key set that verified the signature. */
   readonly keys: KeySet;
 }
 
@@ -90,11 +90,11 @@ interface VerifyJwtParts {
   readonly keys: SigningKeySource;
   readonly clock: Clock;
   readonly issuer: string;
-  /** One of them is enough: of those listed, or of those that are found good. */
+  /** A list or a predicate. One entry of the token's `aud` must match. */
   readonly audience: readonly string[] | ((name: string) => boolean);
 }
 
-/** Signed by the issuer, for this audience, and valid now. Throws TokenRefused, or OPENID_UNAVAILABLE. */
+/** Verifies signature, issuer, audience and time (RFC 7519, RFC 8725). Throws TokenRefused, or OPENID_UNAVAILABLE. */
 export async function verifyJwt(token: string, parts: VerifyJwtParts): Promise<VerifiedJwt> {
   const { keys, clock, issuer, audience } = parts;
   const isExpectedAudience =
@@ -105,7 +105,7 @@ export async function verifyJwt(token: string, parts: VerifyJwtParts): Promise<V
     algorithms: ALGORITHMS,
     issuer,
     clockTolerance: CLOCK_TOLERANCE_MS / 1_000,
-    // The time is the clock's; only its form is the platform's.
+    // The time comes from the clock. The library requires a Date.
     // eslint-disable-next-line no-restricted-globals
     currentDate: new Date(clock.now()),
   };
@@ -119,7 +119,7 @@ export async function verifyJwt(token: string, parts: VerifyJwtParts): Promise<V
   } catch (error) {
     if (!(error instanceof errors.JWKSNoMatchingKey)) throw toTokenRefused(error);
   }
-  // The issuer may have changed its keys since.
+  // The issuer may have rotated its keys.
   const newer = await keys.newerThan(current);
   if (newer === current) throw new TokenRefused('unknown_key');
   try {
@@ -129,7 +129,7 @@ export async function verifyJwt(token: string, parts: VerifyJwtParts): Promise<V
   }
 }
 
-/** What every token has to say of itself, whether its signature or its issuer's answer vouches for it. */
+/** Checks the claims that a signed and an introspected token must have. */
 export function checkClaims(
   payload: Claims,
   clock: Clock,
@@ -145,7 +145,7 @@ export function checkClaims(
   return { ...payload, sub, exp };
 }
 
-/** Whether it has the form of a signed token. Proves nothing. */
+/** Whether the token has the syntax of a signed JWT. Verifies nothing. */
 export function isJwt(token: string): boolean {
   try {
     decodeProtectedHeader(token);
@@ -155,12 +155,12 @@ export function isJwt(token: string): boolean {
   }
 }
 
-/** Whom a token is for, by its own words. */
+/** The `aud` claim as a list. */
 export function readAudiences(claims: Claims): string[] {
   return [claims.aud].flat().filter((name) => typeof name === 'string');
 }
 
-/** Before any key is looked for: what cannot be accepted must not make us ask the provider. */
+/** Runs before the key lookup: a token that cannot be accepted must not cause a request to the provider. */
 function checkHeader(token: string): void {
   let header;
   try {
@@ -169,7 +169,7 @@ function checkHeader(token: string): void {
     throw new TokenRefused('malformed');
   }
   if (!ALGORITHMS.some((algorithm) => algorithm === header.alg)) throw new TokenRefused('algorithm');
-  // Extensions that must be understood (RFC 7515, section 4.1.11): we understand none.
+  // Critical extensions must be understood (RFC 7515, section 4.1.11). Behalf supports none.
   if (header.crit !== undefined) throw new TokenRefused('critical_header');
 }
 
