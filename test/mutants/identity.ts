@@ -41,9 +41,9 @@ export const identity: readonly Mutant[] = [
   },
   {
     id: 'session-cached-after-it-ended',
-    file: 'packages/gateway/src/identity/callerCache.ts',
-    find: 'startEpoch === epoch ? readAt',
-    replace: 'startEpoch <= epoch ? readAt',
+    file: 'packages/gateway/src/replication/replicatedCache.ts',
+    find: '{ value, readAt: startedAt, sequence, isInvalidated }',
+    replace: '{ value, readAt: startedAt, sequence, isInvalidated: isInvalidated && sequence < 0 }',
     test: 'packages/gateway/src/identity/callerCache.test.ts',
   },
   {

@@ -165,7 +165,7 @@ function writeAuditCursor({ writer, seq, lastAt, line }: AuditPosition): string 
 }
 
 function readAuditCursor(cursor: string): AuditPosition {
-  const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+  const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
   try {
     const decoded = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [
       string,

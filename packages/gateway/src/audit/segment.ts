@@ -1,4 +1,4 @@
-import type { Keyring, SealContext } from '@behalf/kernel';
+import { type Keyring, type SealContext, isObject } from '@behalf/kernel';
 import type { AuditSegmentRecord } from '../ports/index.ts';
 import type { AuditEvent } from './audit.ts';
 
@@ -142,8 +142,8 @@ export function parseEventLine(line: string): StoredAuditEvent | null {
   } catch {
     return null;
   }
-  if (!isRecord(row) || !Number.isFinite(row['at']) || typeof row['tenant'] !== 'string') return null;
-  if (!isRecord(row['actor']) || requiredFields.some((field) => typeof row[field] !== 'string')) return null;
+  if (!isObject(row) || !Number.isFinite(row['at']) || typeof row['tenant'] !== 'string') return null;
+  if (!isObject(row['actor']) || requiredFields.some((field) => typeof row[field] !== 'string')) return null;
   const event: Record<string, unknown> = { at: row['at'], tenant: row['tenant'] };
   for (const field of requiredFields) event[field] = truncate(row[field] as string);
   const actor: Record<string, string> = {};
@@ -193,8 +193,4 @@ function truncateNames(names: readonly unknown[]): string[] {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,5 +1,5 @@
 import { type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
-import type { Clock, Keyring, Random } from '@behalf/kernel';
+import { type Clock, type Keyring, type Random, Semaphore, SemaphoreFull } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { type ChangeFeed, type UserRecord, type UserStore, toPasswordSealContext } from '../ports/index.ts';
 import { DEFAULT_TENANT } from '../principal/principal.ts';
@@ -106,7 +106,8 @@ const COST = { N: 2 ** 15, r: 8, p: 3 };
 const MAX_WORK = 8 * COST.N * COST.r * COST.p;
 const MAX_MEMORY_BYTES = 64 * 1024 * 1024;
 /** Hashing shares libuv's four threads with DNS and file access: it uses at most two. The queue of attempts is bounded. */
-const HASH_LIMITS = { maxConcurrent: 2, maxQueued: 64 };
+const MAX_CONCURRENT_HASHES = 2;
+const MAX_WAITING_HASHES = 64;
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 
@@ -122,9 +123,17 @@ type DeriveKey = (password: string, salt: Uint8Array, cost: ScryptOptions) => Pr
 
 export function createPasswords(random: Random, deriveKey: DeriveKey = scryptKey): Passwords {
   const decoySalt = random.bytes(SALT_BYTES);
-  const limitConcurrency = createSemaphore(HASH_LIMITS);
-  const derive = (password: string, salt: Uint8Array, cost: ScryptOptions) =>
-    limitConcurrency(() => deriveKey(password, salt, cost));
+  const semaphore = new Semaphore(MAX_CONCURRENT_HASHES, { maxWaiting: MAX_WAITING_HASHES });
+
+  async function derive(...[password, salt, cost]: Parameters<DeriveKey>): Promise<Buffer> {
+    try {
+      return await semaphore.run(() => deriveKey(password, salt, cost));
+    } catch (error) {
+      if (!(error instanceof SemaphoreFull)) throw error;
+      throw new GatewayError('RATE_LIMITED', { retryAfterMs: 1_000 });
+    }
+  }
+
   return {
     async hash(password) {
       const salt = random.bytes(SALT_BYTES);
@@ -167,33 +176,4 @@ function scryptKey(password: string, salt: Uint8Array, cost: ScryptOptions): Pro
 
 function encode(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64url');
-}
-
-/** Runs work a few at a time; who would have to wait behind too many is told to come back. */
-type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
-
-function createSemaphore({
-  maxConcurrent,
-  maxQueued,
-}: {
-  maxConcurrent: number;
-  maxQueued: number;
-}): Semaphore {
-  let running = 0;
-  const queue: (() => void)[] = [];
-
-  return async (work) => {
-    if (running >= maxConcurrent) {
-      if (queue.length >= maxQueued) throw new GatewayError('RATE_LIMITED', { retryAfterMs: 1_000 });
-      // Whoever finishes hands its turn on, so `running` stays as it is.
-      await new Promise<void>((resolve) => queue.push(resolve));
-    } else running += 1;
-    try {
-      return await work();
-    } finally {
-      const next = queue.shift();
-      if (next) next();
-      else running -= 1;
-    }
-  };
 }

@@ -1,69 +1,66 @@
 import type { Clock } from '@behalf/kernel';
-import { isCurrent, type ChangeFeed, type ChangeTopic } from '../ports/index.ts';
+import type { ChangeFeed, ChangeTopic } from '../ports/index.ts';
 import type { Principal } from '../principal/principal.ts';
+import { createReplicatedCache } from '../replication/replicatedCache.ts';
 import { hashSecret } from './hashSecret.ts';
 
 const MAX_ENTRIES = 20_000;
-/** For how long calls run on while the store does not answer. */
+/** How long known callers can continue while the store is unreachable. */
 const MAX_OUTAGE_MS = 30_000;
 
-/** Who holds a secret, and until when at the latest. */
+/** The owner of a secret, and the time at which the secret expires. */
 export interface ResolvedCaller {
   readonly caller: Principal;
   readonly until: number;
 }
 
-interface Entry extends ResolvedCaller {
-  readonly generation: number;
-  /** `DOUBTED` when a notice came since. */
-  readAt: number;
-}
-
-/** Longer ago than anything may be relied on. */
-const INVALIDATED = -Infinity;
-
 export interface CallerCache {
   /**
-   * Who holds this secret. Without I/O for as long as an answer may be trusted. `carrier` is what brought it, a
-   * connection: one that brings the same secret again and again saves hashing it.
+   * The owner of the secret; null if there is none. No I/O while the cached answer is current. `connection` is the connection
+   * of the request: a connection that sends the same secret again saves the hash.
    */
   resolve(secret: string, connection?: object): Principal | Promise<Principal | null>;
-  /** Whether this secret was good a moment ago; it may have to be looked at again. */
+  /** Whether the secret was valid at the last read. It may have been invalidated since. */
   isCached(secret: string, connection?: object): boolean;
   close(): void;
 }
 
 interface CallerCacheParts {
-  /** Asks the store, or the issuer's keys. */
+  /** Reads the owner from the store, or verifies the token. */
   readonly read: (secret: string) => Promise<ResolvedCaller | null>;
-  /** Which notices tell of single secrets, by their hash; null where there are none. */
+  /** The topic whose changes carry the hash of one secret; null if there is none. */
   readonly topic: ChangeTopic | null;
-  /** Moves when what was accepted may be accepted no longer, such as with the keys of an issuer. */
+  /** Increases when accepted secrets must be verified again, for example after a change of the issuer's keys. */
   readonly generation?: () => number;
   readonly changes: ChangeFeed;
   readonly clock: Clock;
 }
 
-/** Only who is known is remembered: guesses must not push the others out. */
+/**
+ * Caches the callers of session cookies, API keys or bearer tokens by the hash of the secret.
+ *
+ * Invariants:
+ * - A revocation takes effect within 2 s, or as soon as its notice arrives.
+ * - Only valid secrets are cached, so that guesses cannot evict known callers.
+ * - While the store is unreachable, known callers continue for 30 s unless a notice invalidated them. Unknown secrets fail.
+ */
 export function createCallerCache(parts: CallerCacheParts): CallerCache {
   const { read, topic, generation = () => 0, changes, clock } = parts;
-  const entries = new Map<string, Entry>();
   const hashByConnection = new WeakMap<object, { readonly secret: string; readonly hash: string }>();
-  /** Counts notices: what was read before one may be what it told about. */
-  let epoch = 0;
-
-  // What a notice may be about is read again before it counts, and stays known until then: others' changes must not
-  // make strangers of people whose neighbour guesses.
-  const unsubscribe = changes.subscribe(({ topic: changedTopic, id }) => {
-    if (changedTopic !== topic && changedTopic !== 'users') return;
-    epoch += 1;
-    for (const [hash, entry] of entries) {
-      const isAffected = changedTopic === 'users' ? entry.caller.userId === id : hash === id;
-      if (isAffected || id === '*') entry.readAt = INVALIDATED;
-    }
+  const cache = createReplicatedCache<(ResolvedCaller & { readonly generation: number }) | null>({
+    ...{ changes, clock, maxEntries: MAX_ENTRIES, maxStaleMs: MAX_OUTAGE_MS },
+    affectedBy({ topic: changedTopic, id }) {
+      if (changedTopic !== topic && changedTopic !== 'users') return undefined;
+      if (id === '*') return 'all';
+      return changedTopic === 'users' ? { where: (value) => value?.caller.userId === id } : { key: id };
+    },
+    isUsable: (value) => value?.generation === generation() && clock.now() < value.until,
+    // For `isCached`: a change of one caller must not turn the others into unknown ones for the rate limit of guesses.
+    keepInvalidated: true,
   });
 
-  function hashForConnection(connection: object, secret: string): string {
+  function hashOf(secret: string, connection: object | undefined): string {
+    if (!connection) return hashSecret(secret);
     const last = hashByConnection.get(connection);
     if (last?.secret === secret) return last.hash;
     const hash = hashSecret(secret);
@@ -71,53 +68,22 @@ export function createCallerCache(parts: CallerCacheParts): CallerCache {
     return hash;
   }
 
-  /** While the store does not answer, calls run on for a while with what was known. */
-  function isUsableDuringOutage({ readAt, until }: Entry): boolean {
-    const now = clock.now();
-    if (readAt === INVALIDATED || now >= until) return false;
-    return now - Math.max(readAt, changes.syncedUntil()) < MAX_OUTAGE_MS;
-  }
-
   async function load(secret: string, hash: string): Promise<Principal | null> {
-    const startEpoch = epoch;
-    // As for notices: what was judged by the keys before these is judged again.
-    const startGeneration = generation();
-    const readAt = clock.now();
-    let found: ResolvedCaller | null;
-    try {
-      found = await read(secret);
-    } catch (error) {
-      const cached = entries.get(hash);
-      if (cached?.generation === startGeneration && startEpoch === epoch && isUsableDuringOutage(cached))
-        return cached.caller;
-      throw error;
-    }
-    entries.delete(hash);
-    if (!found || found.until <= clock.now()) return null;
-    // The map keeps insertion order, so the first one is the one read longest ago.
-    if (entries.size >= MAX_ENTRIES) entries.delete(entries.keys().next().value ?? '');
-    entries.set(hash, {
-      ...found,
-      readAt: startEpoch === epoch ? readAt : INVALIDATED,
-      generation: startGeneration,
+    const found = await cache.read(hash, async () => {
+      // Taken before the read: keys that change during it invalidate the result.
+      const startGeneration = generation();
+      const resolved = await read(secret);
+      return resolved && { ...resolved, generation: startGeneration };
     });
-    return found.caller;
+    return found && clock.now() < found.until ? found.caller : null;
   }
-
-  const hashOf = (secret: string, connection: object | undefined) =>
-    connection ? hashForConnection(connection, secret) : hashSecret(secret);
 
   return {
-    isCached: (secret, connection) => entries.has(hashOf(secret, connection)),
+    isCached: (secret, connection) => cache.has(hashOf(secret, connection)),
     resolve(secret, connection) {
       const hash = hashOf(secret, connection);
-      const entry = entries.get(hash);
-      const now = clock.now();
-      const isCurrentGeneration = entry?.generation === generation();
-      if (entry && isCurrentGeneration && now < entry.until && isCurrent(changes, now, entry.readAt))
-        return entry.caller;
-      return load(secret, hash);
+      return cache.get(hash)?.caller ?? load(secret, hash);
     },
-    close: unsubscribe,
+    close: () => cache.close(),
   };
 }

@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '@behalf/kernel';
+import { type Cancel, type Clock, coalesce } from '@behalf/kernel';
 import type { ApiKeyStore, ChangeFeed, ChangeTopic, SessionStore, UserStore } from '../ports/index.ts';
 import { type Principal, principalKey } from '../principal/principal.ts';
 import type { AuthorizationServerKeys } from './authorizationServer/signingKeys.ts';
@@ -7,17 +7,17 @@ interface RevocationMonitorParts {
   readonly users: Pick<UserStore, 'findMany'>;
   readonly sessions: Pick<SessionStore, 'filterActive'>;
   readonly apiKeys: Pick<ApiKeyStore, 'filterActive'>;
-  /** Our own authorization server's; null where there is none. */
+  /** The keys of Behalf's authorization server; null if it is disabled. */
   readonly signingKeys: Pick<AuthorizationServerKeys, 'liveAmong'> | null;
   readonly changes: Pick<ChangeFeed, 'subscribe'>;
   readonly clock: Clock;
 }
 
-/** Callers were looked at when they came in. Whatever lasts longer is told here when that counts no longer. */
+/** Ends streams and subscriptions when their caller is revoked. A request is authenticated once, but a stream outlives that. */
 export interface RevocationMonitor {
   /**
-   * Calls back once when the key, grant or sign-in of this caller was ended, their account is disabled or has another role,
-   * or what signed their token counts no more. What runs out by itself is not told: `until` of the caller says when. Returns how to stop.
+   * Calls `onRevoked` once if the API key, session, grant or signing key of the caller is revoked, the account is disabled, or
+   * its role changes. Expiry is not reported: the caller knows it from `until`. Returns a function that unsubscribes.
    */
   subscribe(caller: Principal, onRevoked: () => void): () => void;
   stop(): void;
@@ -28,39 +28,42 @@ interface MonitoredCaller {
   readonly onRevoked: () => void;
 }
 
-/** One question to the store about many callers. */
+/** One store query for many callers. */
 interface RevocationCheck {
   readonly idOf: (caller: Principal) => string | undefined;
   readonly findActive: (ids: readonly string[]) => Promise<(caller: Principal, id: string) => boolean>;
 }
 
-const MONITORED_TOPICS = [
-  'apiKeys',
-  'sessions',
-  'users',
-  'signingKeys',
-] as const satisfies readonly ChangeTopic[];
-type MonitoredTopic = (typeof MONITORED_TOPICS)[number];
-
-const RETRY_MS = 1_000;
-/** Stores have a limit on what one question may name. */
+/** Stores limit the number of ids in one query. */
 const MAX_BATCH = 500;
 
-/** However many are followed, a notice costs as many questions as its topic has; nobody asks by the clock. */
+/** The number of queries for a change depends on its topic, not on the number of callers. Nothing is polled. */
 export function createRevocationMonitor(parts: RevocationMonitorParts): RevocationMonitor {
   const { changes, clock } = parts;
   const checks = createChecks(parts);
   const monitored = new Set<MonitoredCaller>();
-  /** Followed since the last question: what was ended while they came in was told to nobody. */
+  /** Subscribed since the last run. A revocation between authentication and subscription had no subscriber. */
   let unchecked = new Set<MonitoredCaller>();
-  let pendingTopics = new Set<MonitoredTopic>();
-  let isChecking = false;
-  let isStopped = false;
-  let cancel: Cancel = () => undefined;
+  let pendingTopics = new Set<ChangeTopic>();
+
+  const loop = createCheckLoop(clock, async (isStopped) => {
+    const [topics, added] = [pendingTopics, unchecked];
+    pendingTopics = new Set();
+    unchecked = new Set();
+    try {
+      for (const [topic, check] of checks)
+        await runCheck(check, topics.has(topic) ? [...monitored] : [...added], isStopped);
+    } catch (error) {
+      for (const topic of topics) pendingTopics.add(topic);
+      for (const entry of added) if (monitored.has(entry)) unchecked.add(entry);
+      throw error;
+    }
+  });
 
   async function runCheck(
     { idOf, findActive }: RevocationCheck,
     callers: Iterable<MonitoredCaller>,
+    isStopped: () => boolean,
   ): Promise<void> {
     const byId = new Map<string, MonitoredCaller[]>();
     for (const entry of callers) {
@@ -76,7 +79,7 @@ export function createRevocationMonitor(parts: RevocationMonitorParts): Revocati
       const isActive = await findActive(batch);
       for (const id of batch)
         for (const entry of byId.get(id) ?? [])
-          if (!isStopped && !isActive(entry.caller, id)) notifyRevoked(entry);
+          if (!isStopped() && !isActive(entry.caller, id)) notifyRevoked(entry);
     }
   }
 
@@ -86,41 +89,14 @@ export function createRevocationMonitor(parts: RevocationMonitorParts): Revocati
     try {
       entry.onRevoked();
     } catch {
-      // Its own affair: the others end too.
+      // A failing callback must not prevent the others.
     }
   }
 
-  /** One round at a time; a notice meanwhile asks for another. */
-  async function checkAll(): Promise<void> {
-    if (isChecking) return;
-    isChecking = true;
-    while ((pendingTopics.size > 0 || unchecked.size > 0) && !isStopped) {
-      const [topics, added] = [pendingTopics, unchecked];
-      pendingTopics = new Set();
-      unchecked = new Set();
-      try {
-        for (const [topic, check] of checks)
-          await runCheck(check, topics.has(topic) ? [...monitored] : [...added]);
-      } catch {
-        for (const topic of topics) pendingTopics.add(topic);
-        for (const entry of added) if (monitored.has(entry)) unchecked.add(entry);
-        scheduleRetry();
-        break;
-      }
-    }
-    isChecking = false;
-  }
-
-  function scheduleRetry(): void {
-    cancel();
-    if (!isStopped) cancel = clock.timer(RETRY_MS, () => void checkAll());
-  }
-
-  const unsubscribe = changes.subscribe(({ topic: changedTopic }) => {
-    const topic = MONITORED_TOPICS.find((candidate) => candidate === changedTopic);
-    if (topic === undefined || monitored.size === 0) return;
+  const unsubscribe = changes.subscribe(({ topic }) => {
+    if (monitored.size === 0 || !checks.some(([checkedTopic]) => checkedTopic === topic)) return;
     pendingTopics.add(topic);
-    void checkAll();
+    loop.trigger();
   });
 
   return {
@@ -128,18 +104,43 @@ export function createRevocationMonitor(parts: RevocationMonitorParts): Revocati
       const entry = { caller, onRevoked };
       monitored.add(entry);
       unchecked.add(entry);
-      void checkAll();
+      loop.trigger();
       return () => {
         monitored.delete(entry);
         unchecked.delete(entry);
       };
     },
     stop() {
-      isStopped = true;
-      cancel();
+      loop.stop();
       unsubscribe();
       monitored.clear();
       unchecked.clear();
+    },
+  };
+}
+
+const RETRY_MS = 1_000;
+
+/** Runs `work` once at a time, and again if a trigger arrives during a run. Repeats a failed run after a second. */
+function createCheckLoop(clock: Clock, work: (isStopped: () => boolean) => Promise<void>) {
+  let stopped = false;
+  let cancelRetry: Cancel = () => undefined;
+  const isStopped = () => stopped;
+  const run = coalesce(async () => {
+    cancelRetry();
+    if (isStopped()) return;
+    try {
+      await work(isStopped);
+    } catch {
+      if (!isStopped()) cancelRetry = clock.timer(RETRY_MS, trigger);
+    }
+  });
+  const trigger = () => void run();
+  return {
+    trigger,
+    stop() {
+      stopped = true;
+      cancelRetry();
     },
   };
 }
@@ -150,7 +151,7 @@ function createChecks({
   apiKeys,
   signingKeys,
   clock,
-}: RevocationMonitorParts): [MonitoredTopic, RevocationCheck][] {
+}: RevocationMonitorParts): [ChangeTopic, RevocationCheck][] {
   const activeAmong = (activeIds: readonly string[]) => {
     const activeSet = new Set(activeIds);
     return (_caller: Principal, id: string) => activeSet.has(id);
@@ -172,7 +173,7 @@ function createChecks({
       },
     ],
     [
-      // Of a rotation by the calendar, the key before still counts: nobody is ended for it.
+      // After a planned rotation the previous key stays active, so no stream ends.
       'signingKeys',
       {
         idOf: ({ authentication: by }) => (by.via === 'bearer' ? by.grant?.signingKeyId : undefined),
@@ -199,69 +200,42 @@ interface SignOutParts {
   readonly users: Pick<UserStore, 'listSignedOutSince'>;
   readonly changes: ChangeFeed;
   readonly clock: Clock;
-  /** Closes and forgets what this process holds for them. */
+  /** Closes and drops what this process holds for the principal. */
   readonly onSignedOut: (principal: string) => void;
 }
 
-/** How far the clocks of two replicas may be apart. */
+/** Tolerated difference between the clocks of two replicas. */
 const OVERLAP_MS = 60_000;
-const SIGN_OUT_RETRY_MS = 1_000;
 
 /**
- * Whoever was signed out anywhere is signed out here. A notice may not say who it was: the store does, and one question
- * answers for everybody who was signed out since the last one.
+ * Reports every sign-out of every replica. A notice may not contain the user, so one query reads all sign-outs since the last
+ * one.
  */
 export function subscribeToSignOuts({ users, changes, clock, onSignedOut }: SignOutParts): { stop(): void } {
-  /** What was acted upon, so that the overlap does not end connections that were opened after it. */
+  /** Reported sign-outs, so that the overlap does not end connections that were opened later. */
   const handled = new Map<string, number>();
   let checkedAt = clock.now();
-  let isPending = false;
-  let isChecking = false;
-  let isStopped = false;
-  let cancel: () => void = () => undefined;
 
-  async function checkStore(): Promise<void> {
+  const loop = createCheckLoop(clock, async (isStopped) => {
     const startedAt = clock.now();
-    // Since the last answer, however long ago that was.
+    // Since the last successful query, however long ago that was.
     const since = checkedAt - OVERLAP_MS;
     const signedOut = await users.listSignedOutSince(since);
     checkedAt = startedAt;
     for (const [key, at] of handled) if (at < since) handled.delete(key);
     for (const { id, tenant, signedOutAt } of signedOut) {
       const key = principalKey({ tenant, userId: id });
-      if (isStopped || signedOutAt === null || (handled.get(key) ?? -Infinity) >= signedOutAt) continue;
+      if (isStopped() || signedOutAt === null || (handled.get(key) ?? -Infinity) >= signedOutAt) continue;
       handled.set(key, signedOutAt);
       onSignedOut(key);
     }
-  }
-
-  /** One question at a time; a notice meanwhile asks for another. */
-  async function checkAll(): Promise<void> {
-    if (isChecking) return;
-    isChecking = true;
-    try {
-      while (isPending && !isStopped) {
-        isPending = false;
-        await checkStore();
-      }
-    } catch {
-      isPending = true;
-      cancel();
-      if (!isStopped) cancel = clock.timer(SIGN_OUT_RETRY_MS, () => void checkAll());
-    } finally {
-      isChecking = false;
-    }
-  }
-
+  });
   const unsubscribe = changes.subscribe(({ topic }) => {
-    if (topic !== 'users') return;
-    isPending = true;
-    void checkAll();
+    if (topic === 'users') loop.trigger();
   });
   return {
     stop() {
-      isStopped = true;
-      cancel();
+      loop.stop();
       unsubscribe();
     },
   };

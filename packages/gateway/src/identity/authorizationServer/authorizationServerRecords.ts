@@ -87,9 +87,9 @@ export function createAuthorizationServerRecords({
       const record = await store.find(keyOf(kind, id), clock.now());
       return record && unseal<T>(record);
     },
-    async list<T>(kind: string, family: string) {
+    async list(kind, family) {
       const records = await store.list(kind, hashSecret(family), clock.now());
-      return records.map((record) => ({ ...unseal<T>(record), idHash: record.key.slice(kind.length + 1) }));
+      return records.map((record) => ({ ...unseal(record), idHash: record.key.slice(kind.length + 1) }));
     },
     consume: (kind, id) => store.consume(keyOf(kind, id), clock.now()),
     remove: (kind, id) => store.remove(keyOf(kind, id)),

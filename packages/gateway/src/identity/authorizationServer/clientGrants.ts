@@ -10,29 +10,30 @@ import { CLOCK_TOLERANCE_MS, TokenRefused, type VerifiedJwt, verifyJwt } from '.
 import type { SignInSessions } from '../signInSessions.ts';
 import { ACCESS_LIFETIME_MS } from './signingKeys.ts';
 
-/** How long a client may go on without its user. */
+/** How long a client can refresh its tokens without another consent of the user. */
 export const GRANT_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** What users granted to clients: sessions of theirs, so that whatever ends a sign-in or an account ends these too. */
+/** The grants of users to clients. A grant is a session, so a sign-out and the end of an account also end it. */
 export interface ClientGrants {
-  create(user: Pick<UserRecord, 'id' | 'tenant'>, grant: ClientGrantInput): Promise<void>;
-  /** Null when it ended. */
+  create(
+    user: Pick<UserRecord, 'id' | 'tenant'>,
+    grant: {
+      readonly grantId: string;
+      readonly clientId: string;
+      /** The sign-in session in which the user consented; empty if there was none. */
+      readonly from: string;
+      readonly groups: readonly string[];
+      readonly lifetimeMs?: number;
+    },
+  ): Promise<void>;
+  /** Null if the grant has ended. */
   find(grantId: string): Promise<SessionRecord | null>;
   end(grantId: string): Promise<void>;
-  /** All that this user granted to this client. */
+  /** Ends all grants of the user to the client. */
   endForClient(userId: string, clientId: string): Promise<void>;
 }
 
-interface ClientGrantInput {
-  readonly grantId: string;
-  readonly clientId: string;
-  /** The session during which it was granted; empty where there was none. */
-  readonly from: string;
-  readonly groups: readonly string[];
-  readonly lifetimeMs?: number;
-}
-
-/** The session's hash. Never that of a cookie: an id of a grant is no secret, and must not be worth one. */
+/** The prefix keeps it apart from the hash of every cookie: a grant id is not secret and must not work as a session secret. */
 export function grantSessionHash(grantId: string): string {
   return hashSecret(`grant:${grantId}`);
 }
@@ -62,21 +63,21 @@ export function createClientGrants(parts: {
   };
 }
 
-/** The claim that names the grant, by the hash of its session. */
+/** The claim with the hash of the grant's session. */
 export const GRANT_CLAIM = 'grant';
 
-/** Callers with a token of our own authorization server. */
+/** Callers with an access token of Behalf's authorization server. */
 export interface GrantTokenCallers {
-  /** Whether a token says that it is ours. Proves nothing. */
+  /** Whether the token's `iss` is this authorization server. Verifies nothing. */
   isOwnToken(token: string): boolean;
-  /** Null when nobody shows it: it is not ours, or what was granted has ended. */
+  /** Null if the token is invalid or its grant has ended. */
   resolve(token: string): Promise<ResolvedCaller | null>;
 }
 
 interface GrantTokenCallerParts {
   readonly issuer: () => string;
   readonly keys: SigningKeySource;
-  /** Whether this is an endpoint of ours that tokens are issued for. */
+  /** Whether the URL is an MCP endpoint of this gateway. */
   readonly isResource: (url: string) => boolean;
   readonly sessions: Pick<SignInSessions, 'find'>;
   readonly users: Pick<UserStore, 'findById'>;
@@ -93,10 +94,10 @@ export function createGrantTokenCallers(parts: GrantTokenCallerParts): GrantToke
     const { aud: audience } = decodeJwt(token);
     if (typeof audience !== 'string' || !isResource(audience)) throw new TokenRefused('audience');
     const signed = await verifyJwt(token, { keys, clock, issuer: issuer(), audience: [audience] });
-    // Nothing else that these keys sign opens a door (RFC 9068, section 4).
+    // The same keys sign other tokens, such as ID tokens. Only access tokens are accepted (RFC 9068, section 4).
     if (signed.header['typ'] !== 'at+jwt') throw new TokenRefused('type');
     const { exp, iat } = signed.claims;
-    // We sign none that lives longer: who has a stolen key must not hold it for longer than that either.
+    // The authorization server signs no longer lifetime. A token signed with a stolen key must not have one, either.
     if (typeof iat !== 'number' || (exp - iat) * 1_000 > ACCESS_LIFETIME_MS)
       throw new TokenRefused('malformed');
     return { claims: signed.claims, audience, key: String(signed.header['kid']) };
@@ -115,7 +116,7 @@ export function createGrantTokenCallers(parts: GrantTokenCallerParts): GrantToke
         const { claims, audience, key } = await verify(token);
         const { [GRANT_CLAIM]: sessionHash, sub, exp } = claims;
         const session = typeof sessionHash === 'string' ? await sessions.find(sessionHash) : null;
-        // What was granted is judged anew each time: a signature outlives a sign-out.
+        // The grant is read on every resolution, because the signature stays valid after a sign-out.
         if (session?.grant?.clientId !== claims.client_id || session?.userId !== sub) return null;
         const user = await users.findById(sub);
         if (!user || user.disabledAt !== null || user.tenant !== session.tenant) return null;

@@ -36,7 +36,7 @@ export interface Consents {
   hasConsent(request: ConsentRequest): Promise<boolean>;
   record(request: ConsentRequest, clientName: string): Promise<void>;
   list(user: ConsentUser): Promise<ConsentView[]>;
-  /** Returns the removed consent; null if this user has no consent with this id. */
+  /** Null if this user has no consent with this id. */
   remove(user: ConsentUser, id: string): Promise<ConsentView | null>;
 }
 

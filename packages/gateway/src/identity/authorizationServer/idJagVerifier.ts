@@ -17,46 +17,45 @@ import {
 } from '../openid/verifyJwt.ts';
 import type { AuthorizationServerRecords } from './authorizationServerRecords.ts';
 
-/** Longer than any of them is meant to live; how long a used one is remembered follows from it. */
+/** Assertions are meant to live for minutes. The limit bounds how long the used `jti` is stored. */
 const MAX_LIFETIME_MS = 60 * 60 * 1000;
 
-/** What a trusted issuer says: this client may act for this user at this endpoint. */
+/** The client may act for the user at the endpoint. */
 interface AcceptedIdJag {
   readonly verified: VerifiedToken;
   readonly resource: string;
 }
 
-/** An issuer that the operator trusts to say so. */
+/** An issuer that the operator trusts for assertions. */
 export interface IdJagIssuer {
   readonly keys: SigningKeySource;
-  /** How its claims are read: as those of a login, where it is the login's. */
+  /** How its claims are read. */
   readonly settings: OpenIdSettings;
-  /** Of any other issuer: whose users it may speak of. Null: the login's. */
+  /** Null: the identity provider of the login. Otherwise the tenant whose users this issuer may assert. */
   readonly tenant: string | null;
 }
 
 interface IdJagVerifierParts {
   readonly issuers: ReadonlyMap<string, IdJagIssuer>;
-  /** Our own name: for whom it must be meant. */
+  /** The issuer identifier of Behalf's authorization server. */
   readonly audience: () => string;
   readonly isResource: (url: string) => boolean;
-  /** What our tokens are good for. */
+  /** The scope of the issued tokens. */
   readonly scope: string;
   readonly records: Pick<AuthorizationServerRecords, 'add'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** What the request itself says. */
 interface IdJagRequest {
-  /** Who has proven to be this client. */
+  /** The authenticated client of the token request. */
   readonly clientId: string;
   readonly resource?: string | undefined;
 }
 
-/** Identity Assertion JWT Authorization Grants, as an authorization server takes them. */
+/** Verifies Identity Assertion JWT Authorization Grants (ID-JAG) at the token endpoint. */
 export interface IdJagVerifier {
-  /** Null when it is refused; why is for the log alone. Each is good once, in all processes. */
+  /** Null if the assertion is refused; the reason is logged. An assertion is accepted once across all replicas. */
   accept(assertion: string, request: IdJagRequest): Promise<AcceptedIdJag | null>;
 }
 
@@ -86,9 +85,9 @@ export function createIdJagVerifier(parts: IdJagVerifierParts): IdJagVerifier {
       audience: [audience()],
     });
     if (header['typ'] !== 'oauth-id-jag+jwt') throw new TokenRefused('type');
-    // Bound to a key of the client: whoever shows it alone may have stolen it.
+    // Sender-constrained: without the client's proof, the caller may have stolen it.
     if ('cnf' in claims) throw new TokenRefused('key_bound');
-    // One that is good at two servers can be shown by the one to the other.
+    // With two audiences, one of the servers could replay the assertion at the other.
     if ([claims['aud']].flat().length !== 1) throw new TokenRefused('audience');
     if (!allowsScope(claims['scope'], scope)) throw new TokenRefused('scope');
     if (claims['client_id'] !== clientId) throw new TokenRefused('client');
@@ -99,7 +98,7 @@ export function createIdJagVerifier(parts: IdJagVerifierParts): IdJagVerifier {
     const expiresAt = claims.exp * 1_000;
     if (jti === '' || expiresAt > clock.now() + MAX_LIFETIME_MS) throw new TokenRefused('malformed');
     const verified = readAssertedIdentity({ claims, settings, tenant, log });
-    // Last: one that is refused for something else is not used up by whoever overheard it.
+    // The last check, so that an attacker cannot consume an assertion with a request that fails another check.
     const existing = await records.add(
       'IdJag',
       JSON.stringify([issuer, jti]),
@@ -123,45 +122,41 @@ export function createIdJagVerifier(parts: IdJagVerifierParts): IdJagVerifier {
   };
 }
 
-/** Absent, it is left to us. What the issuer narrowed to something else is not widened again. */
+/** Without the claim, Behalf chooses the scope. A claim that excludes this scope must not be widened. */
 function allowsScope(claimed: unknown, scope: string): boolean {
   return claimed === undefined || (typeof claimed === 'string' && claimed.split(' ').includes(scope));
 }
 
-interface AssertedIdentityParts {
-  readonly claims: VerifiedIdentityParts['claims'];
-  /** How claims of the login's issuer are read. */
-  readonly settings: OpenIdSettings;
-  /** Of any other issuer: whose users it may speak of, by the word of the operator. Null: it is the login's. */
-  readonly tenant: string | null;
-  readonly log: Log;
-}
-
-/** Who somebody is by the word of an issuer, without a sign-in. Throws TokenRefused when it may not say so. */
-function readAssertedIdentity({ claims, settings, tenant, log }: AssertedIdentityParts): VerifiedToken {
+/** The identity that an issuer asserts without a sign-in. Throws TokenRefused if the issuer may not assert it. */
+function readAssertedIdentity({
+  claims,
+  settings,
+  tenant,
+  log,
+}: Pick<VerifiedIdentityParts, 'claims' | 'log'> & Pick<IdJagIssuer, 'settings' | 'tenant'>): VerifiedToken {
   const readIdentity = (openIdSettings: OpenIdSettings) => {
     const sources = { access: claims, id: claims, userinfo: claims };
     return readVerifiedIdentity({ kind: 'user', claims, sources, settings: openIdSettings, log });
   };
   if (tenant === null) {
     const verified = readIdentity(settings);
-    // Most say nothing of roles: silence is no younger word than that of the sign-in.
+    // Most assertions have no role claims. `issuedAt: 0` keeps the role of the last sign-in.
     return hasRoleClaims(claims, settings) ? verified : { ...verified, issuedAt: 0 };
   }
-  // Which claims decide over roles, groups and tenants was agreed with the login's issuer alone: from another they would be its own choice,
-  // among everybody else's users. Who names a tenant means to choose it, and is not just left unread.
+  // The operator configured the role, group and tenant claims for the login's issuer. Another issuer must not set them, or it
+  // could choose roles and tenants freely. An assertion that contains the tenant claim is refused instead of ignored.
   const { tenantClaim, allowedTenants } = settings;
   if (tenantClaim !== null && readClaim(claims, tenantClaim) !== undefined) throw new TokenRefused('tenant');
   const verified = readIdentity({
     ...settings,
     ...{ tenantClaim: null, adminRole: null, groupsClaim: null },
-    // Customers of one provider: another may have none.
+    // `tid` exists only at multi-tenant providers.
     allowedTenants: claims['tid'] === undefined ? null : allowedTenants,
   });
   return { ...verified, tenant, roles: [], hasAdminRole: false, issuedAt: 0 };
 }
 
-/** Whether everything is there that a role follows from: by half of it, somebody would be less than they are. */
+/** Whether all claims that determine the role are present. A part of them could only lower the role. */
 function hasRoleClaims(claims: Claims, { roleClaim, adminRole }: OpenIdSettings): boolean {
   const names = adminRole === null ? [roleClaim] : [roleClaim, adminRole.claim];
   return names.every((name) => (readClaim(claims, name) ?? null) !== null);

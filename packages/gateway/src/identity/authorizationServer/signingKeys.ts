@@ -1,27 +1,40 @@
 import { type Clock, type Random, createSingleFlight } from '@behalf/kernel';
 import { type JWK, createLocalJWKSet, exportJWK, generateKeyPair } from 'jose';
-import { type ChangeFeed, MAX_STALENESS_MS, isCurrent } from '../../ports/index.ts';
+import { type ChangeFeed, MAX_STALENESS_MS } from '../../ports/index.ts';
+import { createReplicatedCache } from '../../replication/replicatedCache.ts';
+import { generateSecret } from '../hashSecret.ts';
 import type { KeySet, SigningKeySource } from '../openid/provider.ts';
 import { CLOCK_TOLERANCE_MS } from '../openid/verifyJwt.ts';
 import type { AuthorizationServerRecords } from './authorizationServerRecords.ts';
 
-/** Anybody can name a key that nobody has: the store is asked for others so often and no more. */
+/**
+ * The signing keys of Behalf's authorization server, and their rotation (ADR 33).
+ *
+ * Invariants:
+ * - All replicas use the same keys. A new key signs only after every replica knows it (`MAX_STALENESS_MS`).
+ * - A replaced key verifies until the last token that it signed has expired. A rotation with `shouldRevokeOlder` ends the older
+ *   keys and their tokens at once.
+ * - Rotations only add keys, so concurrent ones do not conflict. The last revoking key is never removed: it keeps the initial key,
+ *   which is never removed either, from verifying again.
+ */
+
+/** The minimum time between two reads for an unknown key id. Any caller can send a token with one. */
 const COOLDOWN_MS = 250;
 
-/** The secrets of the authorization server, the same in all processes. The same object while they are the same. */
+/** The secrets of the authorization server. The object keeps its identity while the secrets stay the same. */
 export interface AuthorizationServerSecrets {
-  /** Private. The first one signs, all verify. */
+  /** Private keys. The first one signs, all verify. */
   readonly jwks: readonly JWK[];
-  /** Signs the cookies of a sign-in under way. */
+  /** Signs the cookies of an authorization request in progress. */
   readonly cookieKey: string;
 }
 
 export interface AuthorizationServerKeys {
-  /** Made by whoever asks first. */
+  /** Creates the secrets if there are none. */
   secrets(): Promise<AuthorizationServerSecrets>;
-  /** Those of these keys whose tokens still count. */
+  /** Filters the key ids whose tokens are still valid. */
   liveAmong(kids: readonly string[]): Promise<string[]>;
-  /** The public halves, to judge our own tokens by. */
+  /** The public keys, to verify Behalf's own tokens. */
   readonly keySource: SigningKeySource;
   close(): void;
 }
@@ -33,7 +46,7 @@ interface AuthorizationServerKeyParts {
   readonly clock: Clock;
 }
 
-/** As it lies in the store. */
+/** The stored record of the initial key. */
 interface InitialSecrets {
   readonly jwk: JWK;
   readonly cookieKey: string;
@@ -51,54 +64,38 @@ interface DerivedKeys {
   readonly kids: string;
 }
 
-export function createAuthorizationServerKeys({
-  records,
-  changes,
-  random,
-  clock,
-}: AuthorizationServerKeyParts): AuthorizationServerKeys {
-  const flights = createSingleFlight<LoadedKeys>();
-  let loaded: LoadedKeys | null = null;
-  let derived: DerivedKeys | null = null;
-  let generation = 0;
-  /** Counts notices: what was read before one may be what it told about. */
-  let epoch = 0;
+const CACHE_KEY = 'keys';
 
-  const close = changes.subscribe(({ topic }) => {
-    if (topic !== 'signingKeys') return;
-    epoch += 1;
-    loaded = null;
-    // Whoever was known by a token of these keys is looked at again.
-    generation += 1;
+export function createAuthorizationServerKeys(parts: AuthorizationServerKeyParts): AuthorizationServerKeys {
+  const { records, changes, random, clock } = parts;
+  const flights = createSingleFlight<LoadedKeys>();
+  let derived: DerivedKeys | null = null;
+  /** Increases when cached callers with a token of these keys must be verified again. */
+  let generation = 0;
+  const cache = createReplicatedCache<LoadedKeys>({
+    ...{ changes, clock, maxEntries: 1 },
+    affectedBy: ({ topic }) => (topic === 'signingKeys' ? 'all' : undefined),
+  });
+  const unsubscribe = changes.subscribe(({ topic }) => {
+    if (topic === 'signingKeys') generation += 1;
   });
 
   async function loadOrCreateInitial(): Promise<InitialSecrets> {
     const found = await records.find<InitialSecrets>(KEY_RECORD_KIND, INITIAL_KEY_ID);
     if (found) return found.payload;
-    const cookieKey = Buffer.from(random.bytes(32)).toString('base64url');
-    const created = { jwk: await generateSigningKey(random), cookieKey };
-    return (
-      (await records.add<InitialSecrets>(KEY_RECORD_KIND, INITIAL_KEY_ID, created, {
-        ttlMs: KEY_RETENTION_MS,
-      })) ?? created
-    );
+    const created = { jwk: await generateSigningKey(random), cookieKey: generateSecret(random) };
+    const options = { ttlMs: KEY_RETENTION_MS };
+    return (await records.add<InitialSecrets>(KEY_RECORD_KIND, INITIAL_KEY_ID, created, options)) ?? created;
   }
 
   async function load(): Promise<LoadedKeys> {
-    const startEpoch = epoch;
     const readAt = clock.now();
     const { jwk, cookieKey } = await loadOrCreateInitial();
     const keys = [{ jwk, createdAt: 0, shouldRevokeOlder: false }, ...(await listAddedKeys(records))];
-    const current = { keys, cookieKey, readAt };
-    if (startEpoch === epoch) loaded = current;
-    return current;
+    return { keys, cookieKey, readAt };
   }
 
-  const reload = () => flights.run([epoch], load, { detached: true });
-  const currentKeys = async () =>
-    loaded && isCurrent(changes, clock.now(), loaded.readAt) ? loaded : reload();
-
-  /** Time alone changes which of them sign and verify. */
+  /** The active keys change with time, also while the loaded keys stay the same. */
   function deriveKeys({ keys, cookieKey }: LoadedKeys): DerivedKeys {
     const activeKeys = selectActiveKeys(keys, clock.now()).map(({ jwk }) => jwk);
     const kids = activeKeys.map(({ kid }) => kid).join(' ');
@@ -108,21 +105,29 @@ export function createAuthorizationServerKeys({
     return (derived = { kids, secrets: { jwks: activeKeys, cookieKey }, set: { find } });
   }
 
+  const currentKeys = async () => deriveKeys(await cache.read(CACHE_KEY, load));
+
   return {
-    secrets: async () => deriveKeys(await currentKeys()).secrets,
+    secrets: async () => (await currentKeys()).secrets,
     async liveAmong(kids) {
-      const activeKids = new Set(deriveKeys(await currentKeys()).secrets.jwks.map(({ kid }) => kid));
+      const activeKids = new Set((await currentKeys()).secrets.jwks.map(({ kid }) => kid));
       return kids.filter((kid) => activeKids.has(kid));
     },
     keySource: {
-      current: async () => deriveKeys(await currentKeys()).set,
+      current: async () => (await currentKeys()).set,
       async newerThan(seen) {
-        const isRecentlyRead = loaded && clock.now() - loaded.readAt < COOLDOWN_MS;
-        return isRecentlyRead ? seen : deriveKeys(await reload()).set;
+        const cached = cache.get(CACHE_KEY);
+        if (cached && clock.now() - cached.readAt < COOLDOWN_MS) return seen;
+        // One read for all tokens with unknown keys. A notice starts a new one.
+        const reload = () => cache.reload(CACHE_KEY, load);
+        return deriveKeys(await flights.run([generation], reload, { detached: true })).set;
       },
       generation: () => generation,
     },
-    close,
+    close() {
+      unsubscribe();
+      cache.close();
+    },
   };
 }
 
@@ -130,18 +135,18 @@ function publicHalf({ d: _private, ...jwk }: JWK): JWK {
   return jwk;
 }
 
-/** What our tokens are signed with. */
 export const TOKEN_ALGORITHM = 'ES256';
-/** How long a token lives that a key signed: so long it is verified by that key. */
+/** The lifetime of an access token. */
 export const ACCESS_LIFETIME_MS = 10 * 60 * 1000;
+/** How long a replaced key verifies. */
 const VERIFICATION_MS = ACCESS_LIFETIME_MS + CLOCK_TOLERANCE_MS;
-/** Ten years: the keys are the store's, and go with it. */
+/** Ten years: a key lasts as long as the store. */
 const KEY_RETENTION_MS = 10 * 365 * 24 * 60 * 60 * 1000;
-/** Whoever rotates without end does not make everybody read without end. */
+/** Bounds what every replica has to read. */
 const MAX_ACTIVE_KEYS = 10;
 
 const KEY_RECORD_KIND = 'Keys';
-/** The first of them, and what is made with it. */
+/** The record of the initial key and the cookie key. */
 const INITIAL_KEY_ID = 'current';
 const KEY_FAMILY = 'signing';
 
@@ -149,11 +154,11 @@ interface TokenSigningKey {
   /** Private. */
   readonly jwk: JWK;
   readonly createdAt: number;
-  /** What was signed by the ones before it counts no more. */
+  /** Tokens of the older keys are invalid. */
   readonly shouldRevokeOlder: boolean;
 }
 
-/** The keys that verify now, or will sign in a moment. The first one signs. */
+/** The keys that verify now or will sign soon. The first one signs. */
 function selectActiveKeys(all: readonly TokenSigningKey[], now: number): readonly TokenSigningKey[] {
   const signingStart = (key: TokenSigningKey) => signingStartOf(key, now);
   const sortedKeys = all.toSorted((a, b) => signingStart(a) - signingStart(b));
@@ -169,8 +174,8 @@ function selectActiveKeys(all: readonly TokenSigningKey[], now: number): readonl
 }
 
 /**
- * When every process knows it; at once where the old ones must not count any more. Whoever made it may have a clock that is ahead of ours:
- * until we caught up, the first of all keys would be back.
+ * A key signs once every replica knows it; a revoking key signs at once. `createdAt` of a revoking key may be in the future of
+ * this replica's clock. Without the minimum, the initial key would become active again until then.
  */
 function signingStartOf({ createdAt, shouldRevokeOlder }: TokenSigningKey, now: number): number {
   return shouldRevokeOlder ? Math.min(createdAt, now) : createdAt + MAX_STALENESS_MS;
@@ -181,7 +186,7 @@ async function generateSigningKey(random: Random): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), kid: random.id(), alg: TOKEN_ALGORITHM, use: 'sig' };
 }
 
-/** All that were added, the oldest first; the first of all is not among them. */
+/** The keys of rotations, oldest first, without the initial key. */
 async function listAddedKeys(records: Pick<AuthorizationServerRecords, 'list'>): Promise<TokenSigningKey[]> {
   return (await records.list<TokenSigningKey>(KEY_RECORD_KIND, KEY_FAMILY)).map(({ payload }) => payload);
 }
@@ -193,10 +198,7 @@ interface KeyRotationParts {
   readonly clock: Clock;
 }
 
-/**
- * Another key, which signs everywhere as soon as everybody knows it. Keys are only ever added, so that two who rotate at once are in
- * nobody's way. Its id; null: there are too many that still verify.
- */
+/** Adds a signing key and returns its id. Null: too many keys still verify. A revoking rotation is always possible. */
 export async function rotateTokenSigningKey(
   parts: KeyRotationParts,
   shouldRevokeOlder: boolean,
@@ -205,20 +207,14 @@ export async function rotateTokenSigningKey(
   const now = clock.now();
   const existing = await listAddedKeys(records);
   const activeKeys = selectActiveKeys(existing, now);
-  // In an emergency the last word counts, however many there are.
   if (activeKeys.length >= MAX_ACTIVE_KEYS && !shouldRevokeOlder) return null;
   const jwk = await generateSigningKey(random);
   const { kid = '' } = jwk;
-  await records.add<TokenSigningKey>(
-    KEY_RECORD_KIND,
-    kid,
-    { jwk, createdAt: now, shouldRevokeOlder },
-    { ttlMs: KEY_RETENTION_MS, family: KEY_FAMILY },
-  );
-  // One that ended others stays when it is over: it is what keeps the first of all, which is never removed, from verifying again.
+  const key: TokenSigningKey = { jwk, createdAt: now, shouldRevokeOlder };
+  await records.add(KEY_RECORD_KIND, kid, key, { ttlMs: KEY_RETENTION_MS, family: KEY_FAMILY });
   const obsolete = shouldRevokeOlder
     ? existing
-    : existing.filter((key) => !key.shouldRevokeOlder && !activeKeys.includes(key));
+    : existing.filter((old) => !old.shouldRevokeOlder && !activeKeys.includes(old));
   for (const { jwk: obsoleteJwk } of obsolete) await records.remove(KEY_RECORD_KIND, obsoleteJwk.kid ?? '');
   await changes.publish({ topic: 'signingKeys', id: 'keys' });
   return kid;

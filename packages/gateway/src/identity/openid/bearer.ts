@@ -1,4 +1,4 @@
-import { type Clock, HiddenText } from '@behalf/kernel';
+import { type Clock, HiddenText, LruMap } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import {
   type PresentedToken,
@@ -137,7 +137,7 @@ export function createBearerVerifier(parts: BearerVerifierParts): BearerVerifier
   const { issuer, allowedClients } = settings;
   const gatewayAudiences = acceptedAudiences(settings);
   const isAcceptedAudience = (name: string) => gatewayAudiences.includes(name) || isEndpoint(name);
-  const cache = new Map<string, { readonly verified: VerifiedBearer; readonly keys: KeySet }>();
+  const cache = new LruMap<string, { readonly verified: VerifiedBearer; readonly keys: KeySet }>(MAX_ENTRIES);
 
   function evaluateClaims({ header, claims }: Pick<VerifiedJwt, 'header' | 'claims'>): VerifiedBearer {
     const kind = accessTokenKind(header, claims);
@@ -151,13 +151,6 @@ export function createBearerVerifier(parts: BearerVerifierParts): BearerVerifier
       : audiences.filter(isEndpoint);
     const identity = readVerifiedIdentity({ kind, claims, sources, settings, log });
     return { ...identity, endpoints, scopes: scopesOf(claims) };
-  }
-
-  function cacheVerified(hash: string, entry: { verified: VerifiedBearer; keys: KeySet }): void {
-    cache.delete(hash);
-    // The map keeps insertion order: the first one was verified longest ago.
-    if (cache.size >= MAX_ENTRIES) cache.delete(cache.keys().next().value ?? '');
-    cache.set(hash, entry);
   }
 
   /** Opaque tokens only. An introspection response must not make up for an invalid signature. */
@@ -181,7 +174,7 @@ export function createBearerVerifier(parts: BearerVerifierParts): BearerVerifier
         if (introspection && !isJwt(token)) return await verifyByIntrospection(introspection, token);
         const signed = await verifyJwt(token, { keys, clock, issuer, audience: isAcceptedAudience });
         const verified = evaluateClaims(signed);
-        if (clock.now() < verified.expiresAt) cacheVerified(hash, { verified, keys: signed.keys });
+        if (clock.now() < verified.expiresAt) cache.set(hash, { verified, keys: signed.keys });
         return verified;
       } catch (error) {
         if (!(error instanceof TokenRefused)) throw error;

@@ -1,4 +1,4 @@
-import { createSingleFlight, type Clock, type Fetch } from '@behalf/kernel';
+import { type Clock, type Fetch, LruMap, createSingleFlight } from '@behalf/kernel';
 import { tokenIntrospection } from 'openid-client';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { Log } from '../../upstream/upstream.ts';
@@ -39,8 +39,10 @@ interface IntrospectionParts {
 
 export function createIntrospection(parts: IntrospectionParts): Introspection {
   const { settings, metadata, fetch, clock, log } = parts;
-  const active = new Map<string, IntrospectionResult>();
-  const refused = new Map<string, { readonly reason: TokenRefused['reason']; readonly until: number }>();
+  const active = new LruMap<string, IntrospectionResult>(MAX_ACTIVE);
+  const refused = new LruMap<string, { readonly reason: TokenRefused['reason']; readonly until: number }>(
+    MAX_REFUSED,
+  );
   const flights = createSingleFlight<IntrospectionResult>();
 
   async function requestIntrospection(token: string): Promise<Claims> {
@@ -60,11 +62,11 @@ export function createIntrospection(parts: IntrospectionParts): Introspection {
     try {
       const exp = checkResponse(claims, settings.issuer, clock.now());
       const result = { claims, until: Math.min(startedAt + INTROSPECTION_TTL_MS, exp) };
-      setBounded(active, MAX_ACTIVE, hash, result);
+      active.set(hash, result);
       return result;
     } catch (error) {
       if (error instanceof TokenRefused)
-        setBounded(refused, MAX_REFUSED, hash, { reason: error.reason, until: startedAt + REFUSED_TTL_MS });
+        refused.set(hash, { reason: error.reason, until: startedAt + REFUSED_TTL_MS });
       throw error;
     }
   }
@@ -83,13 +85,6 @@ export function createIntrospection(parts: IntrospectionParts): Introspection {
       return flights.run([hash], () => introspectAndCache(token, hash), { detached: true });
     },
   };
-}
-
-/** The map keeps insertion order: the first one was asked about longest ago. */
-function setBounded<T>(map: Map<string, T>, maxSize: number, hash: string, entry: T): void {
-  map.delete(hash);
-  if (map.size >= maxSize) map.delete(map.keys().next().value ?? '');
-  map.set(hash, entry);
 }
 
 /** The introspection endpoint may support other client authentication methods than the token endpoint (RFC 8414, section 2). */

@@ -1,5 +1,5 @@
 import { isLoopbackHost, parseUrl } from '@behalf/contracts';
-import { type Clock, type Fetch, createSingleFlight, readBoundedText } from '@behalf/kernel';
+import { type Clock, type Fetch, createSingleFlight, isObject, readBoundedText } from '@behalf/kernel';
 import { type JSONWebKeySet, type LocalJWKSet, createLocalJWKSet } from 'jose';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { Log } from '../../upstream/upstream.ts';
@@ -272,10 +272,8 @@ async function fetchJsonDocument(
     const text = await readBoundedText(response, MAX_BYTES);
     if (text === undefined) throw new Error('no body, or too large');
     const document: unknown = JSON.parse(text);
-    if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-      throw new Error('not a JSON object');
-    }
-    return document as JsonDocument;
+    if (!isObject(document)) throw new Error('not a JSON object');
+    return document;
   } finally {
     cancel();
   }

@@ -1,3 +1,4 @@
+import { isObject } from '@behalf/kernel';
 import { DEFAULT_TENANT } from '../../principal/principal.ts';
 import type { Log } from '../../upstream/upstream.ts';
 import type { ClaimRule, ClaimSource, OpenIdSettings } from './provider.ts';
@@ -110,8 +111,7 @@ function nameOf(claims: Claims): string {
  */
 function readList(claims: Claims, claim: string, log: Log): readonly string[] {
   const claimNames = readClaim(claims, '_claim_names');
-  const isDistributed =
-    typeof claimNames === 'object' && claimNames !== null && Object.hasOwn(claimNames, claim);
+  const isDistributed = isObject(claimNames) && Object.hasOwn(claimNames, claim);
   const isOmitted = claim === 'groups' && (claims.hasgroups === true || claims.hasgroups === 'true');
   const list = isDistributed || isOmitted ? null : readTextClaims(claims, claim);
   if (list === null) log('openid_claim_overage', { claim });
