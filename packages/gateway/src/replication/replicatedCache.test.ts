@@ -191,6 +191,14 @@ describe('while the store is unreachable', () => {
     await expect(read('a')).rejects.toThrow('down');
   });
 
+  test('reload fails even within the outage window', async () => {
+    const { cache, read, state, load } = createRig({ maxStaleMs: 30_000 });
+    const row = await read('a');
+    Object.assign(state, { isDown: true, isSilent: true });
+    await expect(cache.reload('a', () => load('a'))).rejects.toThrow('down');
+    expect(cache.getStale('a')).toBe(row);
+  });
+
   test('a value that a notice invalidated is not returned within the outage window', async () => {
     const { read, state, publish } = createRig({ maxStaleMs: 30_000, keepInvalidated: true });
     await read('a');

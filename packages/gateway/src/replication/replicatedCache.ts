@@ -21,7 +21,10 @@ export interface ReplicatedCache<V> {
    * known value, which may be invalid. If `load` fails, the value within the outage window is returned instead.
    */
   read(key: string, load: (previous: V | undefined) => Promise<V>): V | Promise<V>;
-  /** Loads and caches the value even if the cache has a current one. Does not join a load that already started. */
+  /**
+   * Loads and caches the value even if the cache has a current one. Does not join a load that already started. Rejects
+   * if `load` fails: the caller needs the state of the store.
+   */
   reload(key: string, load: (previous: V | undefined) => Promise<V>): Promise<V>;
   /** Records a value that this process just wrote. A load that started earlier does not overwrite it. */
   set(key: string, value: V): void;
@@ -119,13 +122,17 @@ export function createReplicatedCache<V>(options: ReplicatedCacheOptions<V>): Re
     else entries.delete(key);
   }
 
-  async function runLoad(load: Load<V>, work: (previous: V | undefined) => Promise<V>): Promise<V> {
+  async function runLoad(
+    load: Load<V>,
+    work: (previous: V | undefined) => Promise<V>,
+    acceptsStale: boolean,
+  ): Promise<V> {
     try {
       const value = await work(entries.peek(load.key)?.value);
       store(load, value);
       return value;
     } catch (error) {
-      const stale = load.isInvalidated ? undefined : getStale(load.key);
+      const stale = acceptsStale && !load.isInvalidated ? getStale(load.key) : undefined;
       if (stale !== undefined) return stale;
       throw error;
     } finally {
@@ -137,10 +144,11 @@ export function createReplicatedCache<V>(options: ReplicatedCacheOptions<V>): Re
   function startLoad(
     key: string,
     work: (previous: V | undefined) => Promise<V>,
+    acceptsStale: boolean,
   ): Load<V> & { promise: Promise<V> } {
     const load: Load<V> = createRead(key);
     loads.add(load);
-    return Object.assign(load, { promise: runLoad(load, work) });
+    return Object.assign(load, { promise: runLoad(load, work, acceptsStale) });
   }
 
   function createRead(key: string): Omit<Load<V>, 'promise'> {
@@ -164,11 +172,11 @@ export function createReplicatedCache<V>(options: ReplicatedCacheOptions<V>): Re
       if (cached !== undefined) return cached;
       const pending = joinable.get(key);
       if (pending?.promise && !pending.isInvalidated) return pending.promise;
-      const load = startLoad(key, work);
+      const load = startLoad(key, work, true);
       if (loads.has(load)) joinable.set(key, load);
       return load.promise;
     },
-    reload: (key, work) => startLoad(key, work).promise,
+    reload: (key, work) => startLoad(key, work, false).promise,
     set(key, value) {
       store(createRead(key), value);
     },
