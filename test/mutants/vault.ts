@@ -12,7 +12,7 @@ export const vault: readonly Mutant[] = [
   },
   {
     id: 'late-loser-marks-the-new-tokens',
-    file: 'packages/gateway/src/credentials/vault/refreshErrors.ts',
+    file: 'packages/gateway/src/credentials/vault/claim.ts',
     find: 'return store.replace(id, { generation, rtHash, claimSeq }, { ...clearedClaim, ...patch });',
     replace: 'return store.replace(id, { generation }, { ...clearedClaim, ...patch });',
     test: 'packages/gateway/src/credentials/vault/refreshInDoubt.test.ts',
@@ -27,9 +27,9 @@ export const vault: readonly Mutant[] = [
   {
     id: 'refresh-without-the-claim',
     file: 'packages/gateway/src/credentials/vault/refreshOnce.ts',
-    find: "if (!claimed) return { kind: 'busy' };",
+    find: "if (!claim) return { kind: 'busy' };",
     replace:
-      'if (!claimed) return sendClaimed({ refreshContext, snapshot, claimed: { record, tookOver: false }, fallback: decision.fallback, isInDoubt: false, inDoubtSince: 0 }, claimedAt);',
+      'if (!claim) return sendClaimed({ refreshContext, snapshot, claim: { record, owner, claimedAt: localClock.now(), tookOver: false, isInDoubt: false, inDoubtSince: 0 }, fallback });',
     test: 'packages/gateway/src/credentials/vault/vaultRefresh.test.ts',
   },
   {
@@ -43,8 +43,8 @@ export const vault: readonly Mutant[] = [
   {
     id: 'disconnect-keeps-the-generation',
     file: 'packages/gateway/src/credentials/vault/revoke.ts',
-    find: '        generation: generation + 1,\n        tokenSeq: 0,',
-    replace: '        generation,\n        tokenSeq: 0,',
+    find: '          generation: generation + 1,\n          tokenSeq: 0,',
+    replace: '          generation,\n          tokenSeq: 0,',
     test: 'packages/gateway/src/credentials/vault/credentialRemoval.test.ts',
   },
   {
@@ -78,7 +78,7 @@ export const vault: readonly Mutant[] = [
   },
   {
     id: 'commit-reads-the-generation-again',
-    file: 'packages/gateway/src/credentials/vault/persist.ts',
+    file: 'packages/gateway/src/credentials/vault/commit.ts',
     find: '(await store.replace(id, { generation: baseGeneration }, patch)) !== null;',
     replace:
       '(await store.replace(id, { generation: (await store.findById(id))?.generation ?? 0 }, patch)) !== null;',
@@ -93,16 +93,16 @@ export const vault: readonly Mutant[] = [
   },
   {
     id: 'doubt-is-read-before-the-claim',
-    file: 'packages/gateway/src/credentials/vault/refreshOnce.ts',
+    file: 'packages/gateway/src/credentials/vault/claim.ts',
     find: 'const { rtSuspect, statusAt } = claimed.record;',
     replace: 'const { rtSuspect, statusAt } = record;',
     test: 'packages/gateway/src/credentials/vault/persistTokens.test.ts',
   },
   {
     id: 'exclusive-use-ends-with-the-first-in-line',
-    file: 'packages/gateway/src/credentials/vault/borrow.ts',
+    file: 'packages/kernel/src/concurrency.ts',
     find: 'void tail.then(() => {',
-    replace: 'void current.then(() => {',
+    replace: 'void finished.then(() => {',
     test: 'packages/gateway/src/credentials/vault/credentialBinding.test.ts',
   },
   {
@@ -116,8 +116,9 @@ export const vault: readonly Mutant[] = [
   {
     id: 'refresh-token-lent-without-the-claim',
     file: 'packages/gateway/src/credentials/vault/borrow.ts',
-    find: 'const claimed = await store.claim(id, claimRequest);',
-    replace: 'const claimed = { record, tookOver: claimRequest.ttlMs < 0 };',
+    find: 'const claim = await claimRefreshToken(core, record, rtHash, random.id(), readAt);',
+    replace:
+      'const claim = { record, owner: rtHash, claimedAt: localClock.now(), tookOver: false, isInDoubt: false, inDoubtSince: readAt };',
     test: 'packages/gateway/src/credentials/vault/withRefreshToken.test.ts',
   },
   {

@@ -199,6 +199,15 @@ describe('while the store is unreachable', () => {
     expect(cache.getStale('a')).toBe(row);
   });
 
+  test('a cache whose reads need the store returns the last value from getStale alone', async () => {
+    const { cache, read, state, clock } = createRig({ maxStaleMs: 30_000, readsStale: false });
+    const row = await read('a');
+    Object.assign(state, { isDown: true, isSilent: true });
+    await clock.advance(2_000);
+    await expect(read('a')).rejects.toThrow('down');
+    expect(cache.getStale('a')).toBe(row);
+  });
+
   test('a value that a notice invalidated is not returned within the outage window', async () => {
     const { read, state, publish } = createRig({ maxStaleMs: 30_000, keepInvalidated: true });
     await read('a');

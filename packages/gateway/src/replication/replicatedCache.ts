@@ -46,6 +46,8 @@ export interface ReplicatedCacheOptions<V> {
   readonly affectedBy: (change: ChangeEvent) => Invalidation<V>;
   /** How long values remain usable while the store is unreachable. Default 0. */
   readonly maxStaleMs?: number;
+  /** Whether `read` returns the value within the outage window if the load fails. Otherwise only `getStale` does. Default true. */
+  readonly readsStale?: boolean;
   /** Rejects values for other reasons than age, such as their own expiry. A rejected value is not cached. */
   readonly isUsable?: (value: V, readAt: number) => boolean;
   /** Keeps invalidated values for `has` and as the `previous` of the next load. By default they are dropped. */
@@ -71,7 +73,7 @@ interface Load<V> {
 
 export function createReplicatedCache<V>(options: ReplicatedCacheOptions<V>): ReplicatedCache<V> {
   const { changes, clock, maxEntries, affectedBy, maxStaleMs = 0, keepInvalidated = false } = options;
-  const { isUsable = () => true } = options;
+  const { readsStale = true, isUsable = () => true } = options;
   const entries = new LruMap<string, Entry<V>>(maxEntries);
   /** Loads that new callers of `read` may join. */
   const joinable = new Map<string, Load<V>>();
@@ -172,7 +174,7 @@ export function createReplicatedCache<V>(options: ReplicatedCacheOptions<V>): Re
       if (cached !== undefined) return cached;
       const pending = joinable.get(key);
       if (pending?.promise && !pending.isInvalidated) return pending.promise;
-      const load = startLoad(key, work, true);
+      const load = startLoad(key, work, readsStale);
       if (loads.has(load)) joinable.set(key, load);
       return load.promise;
     },

@@ -3,61 +3,60 @@ import { type CredentialKey, credentialId } from '../../ports/index.ts';
 import { createDpop } from '../oauth/dpop.ts';
 import { createAppTokenRenewal } from './appTokens.ts';
 import { createWithExclusiveUse, createWithRefreshToken } from './borrow.ts';
+import { createCommit } from './commit.ts';
 import { evaluateCredential } from './decide.ts';
-import { createCommit, createPendingTokenWrites, createTokenPersister } from './persist.ts';
-import {
-  type CredentialSnapshot,
-  createChangeBus,
-  createCredentialCache,
-  createCredentialReader,
-  createStoreTime,
-} from './read.ts';
-import { createEarlyRenewal, createRecovery, createRefreshLeases, createRenewal } from './refresh.ts';
+import { createEarlyRenewal } from './earlyRenewal.ts';
+import { createPendingTokenWrites, createTokenPersister } from './persist.ts';
+import { type CredentialSnapshot, createChangeBus, createCredentialReader, createStoreTime } from './read.ts';
+import { createRecovery } from './recover.ts';
+import { createRenewal } from './refresh.ts';
 import { createRefreshBackoff, createRefreshErrorHandler, initialVersion } from './refreshErrors.ts';
 import { createRefreshOnce } from './refreshOnce.ts';
 import { createCredentialRemoval, createRequireSignIn, createRevocationQueue } from './revoke.ts';
 import { createLastUsedTracker, summarizeCredential } from './usage.ts';
-import type {
-  CredentialVault,
-  ResolvedVaultParts,
-  TokenOutcome,
-  VaultEvent,
-  VaultParts,
-  VaultToken,
+import {
+  type CredentialVault,
+  type TokenOutcome,
+  type VaultCore,
+  type VaultEvent,
+  type VaultParts,
+  type VaultToken,
+  errorName,
 } from './vault.ts';
 
-/** How long and how often, in milliseconds. */
+/** Durations and intervals in milliseconds. */
 export interface VaultTimings {
-  /** One token request. */
+  /** Timeout of a token request. */
   readonly postMs: number;
-  /** How old our claim may be when the request leaves: after it there must be time for the whole request. */
+  /** The maximum age of the claim when the request is sent. The rest of the claim must cover the whole request. */
   readonly sendWithinMs: number;
-  /** For how long nobody else may send the same refresh token. */
+  /** How long a claim excludes other replicas. */
   readonly claimMs: number;
   readonly leaseMs: number;
   readonly leaseRenewMs: number;
-  /** For how long somebody else's refresh is waited for. */
+  /** How long to wait for a refresh of another replica. */
   readonly waitMs: number;
   readonly pollMs: number;
-  /** For how long a pair that was received is tried to be stored before it goes aside. */
+  /** How long to retry storing new tokens before the caller continues without. */
   readonly holdMs: number;
-  /** What the leases may take to answer. */
+  /** Timeout of requests to the lease store and the change feed. */
   readonly storeTimeoutMs: number;
-  /** Between attempts at an authorization server that is away; doubles up to the longest. */
+  /** Backoff after a failure of an authorization server: first value and maximum. */
   readonly backoffMs: number;
   readonly maxBackoffMs: number;
-  /** For how long an answer that would only be repeated stands. */
+  /** How long a failure that would repeat itself is returned from memory. */
   readonly failureCacheMs: number;
-  /** For how long a new token that was refused all the same is not renewed again. */
+  /** How long a token counts as new. A new token that a server refuses is not refreshed again. */
   readonly refusedTokenMs: number;
-  /** Every token is renewed this long before its end at most, and a tenth of its lifetime at most. */
+  /** A token is refreshed this long before it expires, or a tenth of its lifetime if that is less. */
   readonly maxSkewMs: number;
-  /** Renewed before anybody asks: only what was used this recently, and lives this long. */
+  /** Early renewal applies to credentials used within this time, */
   readonly recentUseMs: number;
+  /** and to access tokens with at least this lifetime. */
   readonly minEarlyLifetimeMs: number;
-  /** That a server has no credential is remembered this long at most. */
+  /** How long the absence of a credential is cached. */
   readonly absentCacheMs: number;
-  /** For how long calls run on while the store does not answer. */
+  /** How long calls continue with cached credentials while the store is unreachable. */
   readonly maxStaleMs: number;
   readonly revokeTimeoutMs: number;
   readonly usageIntervalMs: number;
@@ -88,15 +87,15 @@ export const vaultTimings: VaultTimings = {
   closeTimeoutMs: 15_000,
 };
 
-/** The same chain, faster or slower: for who tests it across processes. */
+/** All timings multiplied by `factor`, for tests across processes. */
 export function scaledTimings(factor: number): VaultTimings {
   const times: readonly [string, number][] = Object.entries(vaultTimings);
   return Object.fromEntries(times.map(([name, ms]) => [name, ms * factor])) as unknown as VaultTimings;
 }
 
 /**
- * Each of these outlasts the one before it, or a refresh token is sent twice: a request its claim, a claim its lease, and
- * who waits the holder.
+ * Rejects timings that would allow a refresh token to be sent twice: a claim must outlive its request, a lease its
+ * claim, and a waiting caller the lease.
  */
 export function checkTimings(timings: VaultTimings): VaultTimings {
   const { postMs, sendWithinMs, claimMs, leaseMs, leaseRenewMs, waitMs, holdMs } = timings;
@@ -118,87 +117,57 @@ export function createVault(parts: VaultParts): CredentialVault {
   const timings = checkTimings({ ...vaultTimings, ...parts.timings });
   const { store, log, clock: localClock } = parts;
   const storeTime = createStoreTime(store, localClock);
+  const { clock } = storeTime;
   const dpop = parts.dpop ?? createDpop({ clock: localClock, random: parts.random });
-  const tools: ResolvedVaultParts = { ...parts, dpop, timings, clock: storeTime.clock, localClock, record };
-  const { clock } = tools;
-
   let closingSince = Infinity;
-  let closed: Promise<void> | undefined;
-  const isClosing = () => closingSince !== Infinity;
-
-  const lastUsedTracker = createLastUsedTracker(tools);
-  const credentialCache = createCredentialCache(tools);
-  const changeBus = createChangeBus({ ...tools, invalidate: (change) => credentialCache.invalidate(change) });
-  const backoff = createRefreshBackoff(tools);
-  const refreshLeases = createRefreshLeases(tools);
-  const revocationQueue = createRevocationQueue(tools);
-  const pendingTokenWrites = createPendingTokenWrites(tools);
-  const persister = createTokenPersister({
-    ...tools,
-    ...{ pendingTokenWrites, revocationQueue, changeBus },
+  const core: VaultCore = {
+    ...parts,
+    ...{ dpop, timings, clock, localClock, recordEvent },
     closingSince: () => closingSince,
-  });
-  const reader = createCredentialReader({
-    ...tools,
-    credentialCache,
-    storeTime,
-    applyPending: (found) => persister.applyPending(found),
-  });
-  const errorHandler = createRefreshErrorHandler({ ...tools, backoff, changeBus });
-  const commit = createCommit({
-    ...tools,
-    revocationQueue,
-    changeBus,
-    backoff,
-    onCommitted: (record) => earlyRenewal.recordUse(record),
-  });
-  const renewAppToken = createAppTokenRenewal({ ...tools, reader, backoff, changeBus, commit });
+  };
+  const lastUsedTracker = createLastUsedTracker(core);
+  const reader = createCredentialReader(core, storeTime, (record) => persister.applyPending(record));
+  const changeBus = createChangeBus(core, reader.invalidate);
+  const backoff = createRefreshBackoff(core);
+  const revocationQueue = createRevocationQueue(core);
+  const pendingTokenWrites = createPendingTokenWrites(core);
+  const persister = createTokenPersister(core, pendingTokenWrites, revocationQueue, changeBus);
+  const earlyRenewal = createEarlyRenewal(core, (key) => renewal.renewEarly(key));
+  const commit = createCommit(core, revocationQueue, changeBus, backoff, (record) =>
+    earlyRenewal.recordUse(record),
+  );
   const refreshOnce = createRefreshOnce({
-    ...tools,
-    ...{ reader, backoff, errorHandler, persister, pendingTokenWrites, changeBus, renewAppToken },
-    onRenewed: (renewed) => earlyRenewal.recordRenewal(renewed),
+    ...{ core, reader, backoff, persister, pendingTokenWrites, changeBus },
+    handleRefreshError: createRefreshErrorHandler(core, backoff, changeBus),
+    renewAppToken: createAppTokenRenewal(core, reader, backoff, changeBus, commit),
+    onRenewed: (record) => earlyRenewal.recordRenewal(record),
   });
-  const renewal = createRenewal({
-    ...tools,
-    refreshOnce,
-    refreshLeases,
-    reader,
-    credentialCache,
-    changeBus,
-    isClosing,
-  });
-  const recovery = createRecovery({ ...tools, reader, renewal });
-  const earlyRenewal = createEarlyRenewal({ ...tools, renew: (key) => renewal.renewEarly(key) });
-  const removal = createCredentialRemoval({
-    ...tools,
-    revocationQueue,
-    changeBus,
-    pendingTokenWrites,
-    persister,
-  });
-  const withExclusiveUse = createWithExclusiveUse({ ...tools, changeBus });
+  const renewal = createRenewal(core, refreshOnce, reader, changeBus);
+  const recover = createRecovery(core, reader, renewal);
+  const removal = createCredentialRemoval(core, revocationQueue, changeBus, pendingTokenWrites, persister);
+  const withExclusiveUse = createWithExclusiveUse(core);
   const withRefreshToken = createWithRefreshToken({
-    ...tools,
-    ...{ reader, renewal, errorHandler, persister, changeBus, revocationQueue, withExclusiveUse, isClosing },
+    ...{ core, reader, renewal, persister, changeBus, revocationQueue, withExclusiveUse },
   });
   const providedListeners = new Set<(token: VaultToken) => void>();
-  /** What was given out of a view before: a call costs no more than looking it up. */
+  /** A call with an unchanged snapshot costs one lookup. */
   const tokensBySnapshot = new WeakMap<CredentialSnapshot, VaultToken>();
+  let closed: Promise<void> | undefined;
 
-  function record(event: VaultEvent): void {
+  function recordEvent(event: VaultEvent): void {
     if (event.kind === 'refresh')
       lastUsedTracker.recordRenewal(credentialId(event.credential), event.outcome);
     try {
       parts.record(event);
     } catch (error) {
-      log('vault_event_lost', { reason: error instanceof Error ? error.name : 'unknown' });
+      log('vault_event_lost', { reason: errorName(error) });
     }
   }
 
-  function recordUse({ record: usedRecord, context }: CredentialSnapshot): void {
-    if (!usedRecord) return;
-    lastUsedTracker.recordUse(usedRecord.id);
-    earlyRenewal.recordUse(usedRecord, context);
+  function recordUse({ record, context }: CredentialSnapshot): void {
+    if (!record) return;
+    lastUsedTracker.recordUse(record.id);
+    earlyRenewal.recordUse(record, context);
   }
 
   function notifyProvided(token: VaultToken): VaultToken {
@@ -206,7 +175,12 @@ export function createVault(parts: VaultParts): CredentialVault {
     return token;
   }
 
-  function provideOutcome(outcome: TokenOutcome): TokenOutcome {
+  /** `work` continues if the caller aborts. */
+  async function provideOutcome(
+    work: Promise<TokenOutcome>,
+    signal: Cancellation | undefined,
+  ): Promise<TokenOutcome> {
+    const outcome = await (signal ? rejectOnAbort(work, signal) : work);
     if (outcome.kind === 'token') notifyProvided(outcome.token);
     return outcome;
   }
@@ -217,14 +191,14 @@ export function createVault(parts: VaultParts): CredentialVault {
   }
 
   function peekToken(key: CredentialKey): VaultToken | undefined {
-    const snapshot = credentialCache.getFresh(credentialId(key));
+    const snapshot = reader.getCached(credentialId(key));
     if (!snapshot) return undefined;
     const previous = tokensBySnapshot.get(snapshot);
     if (previous && clock.now() < previous.usableUntil) {
       recordUse(snapshot);
       return previous;
     }
-    const decision = evaluateCredential(snapshot, { now: clock.now() }, timings);
+    const decision = evaluateCredential(core, snapshot);
     if (decision.kind !== 'outcome' || decision.outcome.kind !== 'token') return undefined;
     tokensBySnapshot.set(snapshot, decision.outcome.token);
     recordUse(snapshot);
@@ -236,10 +210,10 @@ export function createVault(parts: VaultParts): CredentialVault {
     try {
       snapshot = await reader.readRecent(key);
     } catch (error) {
-      log('vault_store_failed', { reason: error instanceof Error ? error.name : 'unknown' });
+      log('vault_store_failed', { reason: errorName(error) });
       return renewal.withoutStore(key);
     }
-    const decision = evaluateCredential(snapshot, { now: clock.now() }, timings);
+    const decision = evaluateCredential(core, snapshot);
     if (decision.kind === 'outcome') {
       recordUse(snapshot);
       return decision.outcome;
@@ -249,42 +223,36 @@ export function createVault(parts: VaultParts): CredentialVault {
     return decision.fallback ? { kind: 'token', token: decision.fallback } : activeBackoff;
   }
 
-  function abortable<T>(work: Promise<T>, signal: Cancellation | undefined): Promise<T> {
-    return signal ? rejectOnAbort(work, signal) : work;
-  }
-
   async function close(): Promise<void> {
     closingSince = localClock.now();
     earlyRenewal.close();
-    // Who only waits need not be waited for.
+    // Callers that wait for another replica give up at once.
     changeBus.wakeAll();
     const pendingWork = Promise.all([renewal.idle(), revocationQueue.idle(), lastUsedTracker.idle()]);
     await withTimeout(localClock, timings.closeTimeoutMs, pendingWork, () => log('vault_close_timeout', {}));
-    await refreshLeases.releaseAll();
+    await renewal.releaseLeases();
     persister.close();
     changeBus.close();
-    credentialCache.clear();
+    reader.close();
   }
 
   return {
     peek,
     async token(key, { signal } = {}) {
       const token = peek(key);
-      return token ? { kind: 'token', token } : provideOutcome(await abortable(obtainToken(key), signal));
+      return token ? { kind: 'token', token } : provideOutcome(obtainToken(key), signal);
     },
-    recover: async (key, refusedToken, { signal } = {}) =>
-      provideOutcome(await abortable(recovery(key, refusedToken), signal)),
+    recover: (key, refusedToken, { signal } = {}) => provideOutcome(recover(key, refusedToken), signal),
     commit,
-    disconnect: (key) => removal.disconnect(key),
-    remove: (key) => removal.remove(key),
-    requireSignIn: createRequireSignIn({ ...tools, changeBus }),
+    ...removal,
+    requireSignIn: createRequireSignIn(core, changeBus),
     async list(tenant, principal, serverId) {
       const records = await store.list(tenant, principal, serverId);
-      return Promise.all(records.map((credentialRecord) => summarizeCredential(tools, credentialRecord)));
+      return Promise.all(records.map((record) => summarizeCredential(core, record)));
     },
     async find(key) {
-      const found = await store.find(key);
-      return found && summarizeCredential(tools, found);
+      const record = await store.find(key);
+      return record && summarizeCredential(core, record);
     },
     async makeDefault(id) {
       const isUpdated = await store.makeDefault(id);

@@ -4,47 +4,48 @@ import { type SignInReason, signInReasons } from '../signInRequired.ts';
 import type { VaultTimings } from './createVault.ts';
 import type { CredentialSnapshot } from './read.ts';
 import type { DecryptedTokens } from './tokenPair.ts';
-import type { TokenOutcome, VaultToken } from './vault.ts';
+import type { MissingToken, TokenOutcome, VaultCore, VaultToken } from './vault.ts';
 
-export interface DecisionInput {
-  readonly now: number;
-  /** The access token that a server refused. */
+interface TokenRequest {
+  /** The access token that the server answered with 401. */
   readonly refusedToken?: string | undefined;
-  /** Nobody waits: is it time to renew it all the same? */
+  /** Refresh already if the token is due for early renewal. */
   readonly isEarly?: boolean | undefined;
 }
 
-/** `renew`: with what may still be used if that fails. */
+/** `renew`: a refresh is necessary. `fallback` may be used if the refresh fails. */
 type CredentialDecision =
   | { readonly kind: 'outcome'; readonly outcome: TokenOutcome }
   | { readonly kind: 'renew'; readonly fallback: VaultToken | undefined };
 
-/** What follows from a credential as it is. Sends nothing, stores nothing. */
+/** Decides whether a credential is usable, needs a refresh, or needs a sign-in. Sends and stores nothing. */
 export function evaluateCredential(
+  { clock, timings }: Pick<VaultCore, 'clock' | 'timings'>,
   snapshot: CredentialSnapshot,
-  input: DecisionInput,
-  timings: VaultTimings,
+  { refusedToken, isEarly = false }: TokenRequest = {},
 ): CredentialDecision {
   const { key, record, tokens, bindingStatus } = snapshot;
+  const now = clock.now();
   const isAppCredential = key.kind === 'client_credentials';
+  // No user signs in for a client_credentials token: the vault requests a new one.
   const reauthOrRenew = (reason: SignInReason): CredentialDecision =>
-    // Nobody signs in for the app: it asks for another token.
-    isAppCredential ? { kind: 'renew', fallback: undefined } : decideReauth(snapshot, reason);
+    isAppCredential
+      ? { kind: 'renew', fallback: undefined }
+      : decideOutcome({ kind: 'needs_reauth', reason, credentialId: record?.id });
 
   if (!record) return reauthOrRenew('absent');
   if (record.status === 'revoked' || record.sealed === null) return reauthOrRenew('revoked');
   if (bindingStatus === 'unbound' || record.status === 'unbound') return reauthOrRenew('unbound');
   if (!tokens || record.status === 'unreadable') return reauthOrRenew('unreadable');
-  // Without its key: presented as a bearer it would be refused, or worse, accepted.
+  // A DPoP-bound token without its key must not be sent as a bearer token.
   if (tokens.tokenType === 'dpop' && !tokens.prover)
     return decideOutcome({ kind: 'misconfigured', error: 'token_type_unsupported' });
 
-  // Whoever has a copy could use it, and the operator wants none of that kind here.
+  // With `dpop: require`, reject bearer tokens: a stolen copy would be usable.
   if (tokens.tokenType !== 'dpop' && snapshot.context?.dpop === 'require' && record.kind !== 'static') {
     return reauthOrRenew('unbound');
   }
 
-  const { now, refusedToken, isEarly = false } = input;
   const isRefused = refusedToken === tokens.accessToken;
   const tokenUntilExpiry = toVaultToken(record, tokens, 0);
   const fallback = !isRefused && now < tokenUntilExpiry.usableUntil ? tokenUntilExpiry : undefined;
@@ -63,8 +64,8 @@ export function evaluateCredential(
           : 'expired_no_refresh';
     return fallback ? decideToken(fallback) : reauthOrRenew(reason);
   }
-  // A refresh token that may be dead is sent again only where the authorization server is known to forgive it, or when
-  // there is nothing left to lose.
+  // A refresh token in doubt is sent again only if the authorization server is known to accept a replaced one for a
+  // while, or if the access token has expired. Otherwise reuse detection could revoke the grant (RFC 9700, 4.14.2).
   if (record.rtSuspect && fallback) {
     return isEarly && isInRotationGrace(snapshot.context, record.statusAt, now)
       ? { kind: 'renew', fallback }
@@ -76,7 +77,7 @@ export function evaluateCredential(
   return { kind: 'renew', fallback };
 }
 
-/** Whether the authorization server is known to take a refresh token again that it may have replaced then. */
+/** True if the authorization server is known to accept a refresh token that it replaced at `inDoubtSince`. */
 export function isInRotationGrace(
   context: CredentialSnapshot['context'],
   inDoubtSince: number,
@@ -85,31 +86,31 @@ export function isInRotationGrace(
   return now - inDoubtSince < (context?.profile.rotationGraceMs ?? 0);
 }
 
-function decideReauth({ record }: CredentialSnapshot, reason: SignInReason): CredentialDecision {
-  return decideOutcome({ kind: 'needs_reauth', reason, credentialId: record?.id });
+/** A transient failure that the caller may retry after the base backoff. */
+export function toUnavailable(
+  { timings }: Pick<VaultCore, 'timings'>,
+  reason: Extract<MissingToken, { kind: 'unavailable' }>['reason'],
+): MissingToken {
+  return { kind: 'unavailable', reason, retryAfterMs: timings.backoffMs };
 }
 
 function decideToken(token: VaultToken): CredentialDecision {
   return decideOutcome({ kind: 'token', token });
 }
 
-function decideOutcome(decideOutcome: TokenOutcome): CredentialDecision {
-  return { kind: 'outcome', outcome: decideOutcome };
+function decideOutcome(outcome: TokenOutcome): CredentialDecision {
+  return { kind: 'outcome', outcome };
 }
 
 function toSignInReason(reason: string | null): SignInReason {
   return signInReasons.find((candidate) => candidate === reason) ?? 'rejected';
 }
 
-/** The part of a lifetime after which a token may be renewed before anybody asks, and how far that is spread. */
-const EARLY_RENEWAL_START = 0.8;
-const EARLY_RENEWAL_SPREAD = 0.12;
-
 export function skewOf(lifetimeMs: number | null, { maxSkewMs }: VaultTimings): number {
   return lifetimeMs === null ? 0 : Math.min(maxSkewMs, lifetimeMs / 10);
 }
 
-/** Until its very end; or, when there is a way to another one, until a moment before. */
+/** `skewMs`: how long before expiry the token stops being usable. 0 if there is no way to refresh it. */
 export function toVaultToken(record: CredentialRecord, tokens: DecryptedTokens, skewMs: number): VaultToken {
   const { tokenExpiresAt } = record;
   return Object.freeze({
@@ -128,9 +129,13 @@ export function toVaultToken(record: CredentialRecord, tokens: DecryptedTokens, 
   });
 }
 
+/** Early renewal is due at 80 % of the lifetime, plus up to 12 % that depend on the credential. */
+const EARLY_RENEWAL_START = 0.8;
+const EARLY_RENEWAL_SPREAD = 0.12;
+
 /**
- * When a token is renewed before anybody has to wait for it: the same moment in all processes, another one for each
- * credential, so that those who signed in together are not renewed together. Infinity: never.
+ * When a token is renewed before a caller has to wait for it. The time is the same on all replicas and differs
+ * between credentials, so that simultaneous sign-ins do not lead to simultaneous refreshes. Infinity: never.
  */
 export function earlyRenewalAt(record: CredentialRecord, { minEarlyLifetimeMs }: VaultTimings): number {
   const { id, issuedAt, lifetimeMs, rtHash, status, reason } = record;
@@ -139,7 +144,7 @@ export function earlyRenewalAt(record: CredentialRecord, { minEarlyLifetimeMs }:
   return issuedAt + lifetimeMs * (EARLY_RENEWAL_START + EARLY_RENEWAL_SPREAD * hashToUnitInterval(id));
 }
 
-/** The reason of a record that is active: its authorization server does not renew a token that still lives. */
+/** The reason of an active record whose authorization server refuses a refresh before the access token expires. */
 export const EARLY_REFUSED = 'early_refused';
 
 /** In [0, 1). */

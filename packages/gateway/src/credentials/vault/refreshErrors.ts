@@ -1,126 +1,139 @@
-import type { CredentialClaim, CredentialPatch, CredentialRecord } from '../../ports/index.ts';
-import { createLruMap } from '../lruMap.ts';
+import { LruMap } from '@behalf/kernel';
+import type { CredentialKey, CredentialPatch, CredentialRecord } from '../../ports/index.ts';
 import type { TokenEndpointResult } from '../oauth/tokenEndpoint.ts';
-import { EARLY_REFUSED, isInRotationGrace } from './decide.ts';
+import { type RefreshTokenClaim, preserveDoubt, releaseClaim, toDoubtPatch } from './claim.ts';
+import { EARLY_REFUSED, isInRotationGrace, toUnavailable } from './decide.ts';
 import type { ChangeBus, CredentialSnapshot } from './read.ts';
-import { type RefreshContext, type RefreshStep, fallbackOr, retryNow } from './refresh.ts';
-import { IN_DOUBT, clearedClaim, resealTokens } from './tokenPair.ts';
-import type { RefreshOutcome, ResolvedVaultParts, TokenOutcome, VaultToken } from './vault.ts';
+import { resealTokens } from './tokenPair.ts';
+import type { MissingToken, RefreshOutcome, TokenOutcome, VaultCore, VaultToken } from './vault.ts';
 
-/** A refresh that was sent, or about to be. */
+/** One refresh of one credential, over all of its steps. */
+export interface RefreshContext {
+  readonly key: CredentialKey;
+  /** The id of the credential. */
+  readonly id: string;
+  /** The owner of the claims of this refresh; random. */
+  readonly owner: string;
+  /** The access token that the server answered with 401. */
+  readonly refusedToken: string | undefined;
+  /** True for a refresh ahead of time, which no caller waits for. */
+  readonly isEarly: boolean;
+  hasRetried: boolean;
+  hasRediscovered: boolean;
+}
+
+export type RefreshStep =
+  | { readonly kind: 'outcome'; readonly outcome: TokenOutcome }
+  /** Read the record again after this time or after a change notification. */
+  | { readonly kind: 'retry'; readonly afterMs: number }
+  /** Another caller holds the lease or the claim. */
+  | { readonly kind: 'busy' };
+
+export const retryNow: RefreshStep = { kind: 'retry', afterMs: 0 };
+
+/** A retry finishes the refresh even if the old token is still usable. */
+export function toTokenRequest({ refusedToken, isEarly, hasRetried }: RefreshContext) {
+  return { refusedToken, isEarly: isEarly || hasRetried };
+}
+
+/** Prefers a token that is still valid to a failure. */
+export function fallbackOr(fallback: VaultToken | undefined, outcome: TokenOutcome): RefreshStep {
+  return { kind: 'outcome', outcome: fallback ? { kind: 'token', token: fallback } : outcome };
+}
+
+/** A refresh that holds the claim. */
 export interface ClaimedRefresh {
   readonly refreshContext: RefreshContext;
   readonly snapshot: CredentialSnapshot;
-  readonly claimed: CredentialClaim;
-  /** What may still be used if it fails. */
+  readonly claim: RefreshTokenClaim;
+  /** The current token, if it may still be used when the refresh fails. */
   readonly fallback: VaultToken | undefined;
-  readonly isInDoubt: boolean;
-  /** When the doubt arose. */
-  readonly inDoubtSince: number;
 }
 
 export type TokenRequestFailure = Exclude<TokenEndpointResult, { kind: 'tokens' }>;
 
-export interface RefreshErrorHandler {
-  /** What follows from an answer without tokens. */
-  handleRefreshError(refresh: ClaimedRefresh, result: TokenRequestFailure): Promise<RefreshStep>;
-  /** Gives a claim back; null when it is not ours any more. Rejects when the store does not answer. */
-  releaseClaim(claimed: CredentialClaim, patch?: CredentialPatch): Promise<CredentialRecord | null>;
-}
+export type RefreshErrorHandler = ReturnType<typeof createRefreshErrorHandler>;
 
-interface RefreshErrorHandlerParts extends Pick<
-  ResolvedVaultParts,
-  'store' | 'keyring' | 'clock' | 'random' | 'log' | 'record' | 'timings'
-> {
-  readonly backoff: RefreshBackoff;
-  readonly changeBus: ChangeBus;
-}
+/** Maps a token response without tokens to the next step of the refresh. */
+export function createRefreshErrorHandler(core: VaultCore, backoff: RefreshBackoff, changeBus: ChangeBus) {
+  const { store, keyring, clock, random, log, recordEvent, timings } = core;
 
-export function createRefreshErrorHandler(parts: RefreshErrorHandlerParts): RefreshErrorHandler {
-  const { store, keyring, clock, random, log, record: recordEvent, timings, backoff, changeBus } = parts;
-
-  /**
-   * By the claim, so that a late loser condemns nothing that somebody else is renewing by now.
-   */
-  function releaseClaim(
-    { record }: CredentialClaim,
+  /** If the store fails, the claim expires at its deadline. */
+  async function settle(
+    { refreshContext: { key }, claim }: ClaimedRefresh,
+    outcome: RefreshOutcome,
     patch: CredentialPatch = {},
-  ): Promise<CredentialRecord | null> {
-    const { id, generation, rtHash, claimSeq } = record;
-    return store.replace(id, { generation, rtHash, claimSeq }, { ...clearedClaim, ...patch });
+  ): Promise<void> {
+    recordEvent({ kind: 'refresh', credential: key, outcome });
+    await releaseClaim(core, claim, { ...preserveDoubt(claim), ...patch }).catch(() => undefined);
   }
 
-  /** It ends by itself where the store does not answer. */
-  async function tryReleaseClaim(refresh: ClaimedRefresh, patch: CredentialPatch = {}): Promise<void> {
-    const doubtPatch = refresh.isInDoubt ? toDoubtPatch(refresh) : {};
-    await releaseClaim(refresh.claimed, { ...doubtPatch, ...patch }).catch(() => undefined);
+  /** Retries once per refresh, after a random part of the backoff; then lets callers wait longer each time. */
+  function retryOnce(
+    { refreshContext, claim, fallback }: ClaimedRefresh,
+    canRetry: boolean,
+    retryAfterMs?: number,
+  ): RefreshStep {
+    if (canRetry && !refreshContext.hasRetried) {
+      refreshContext.hasRetried = true;
+      return { kind: 'retry', afterMs: timings.backoffMs * (0.5 + random.uniform() / 2) };
+    }
+    return fallbackOr(fallback, backoff.recordUnavailable(claim.record, retryAfterMs));
   }
 
-  function recordOutcome({ refreshContext }: ClaimedRefresh, outcome: RefreshOutcome): void {
-    recordEvent({ kind: 'refresh', credential: refreshContext.key, outcome });
-  }
-
-  function retryLater(): RefreshStep {
-    return { kind: 'retry', afterMs: timings.backoffMs * (0.5 + random.uniform() / 2) };
-  }
-
+  /** Marks the record: the user must sign in again. */
   async function rejectCredential(
-    refresh: ClaimedRefresh,
+    { refreshContext: { id, key }, claim, fallback }: ClaimedRefresh,
     reason: 'rejected' | 'lost_rotation',
   ): Promise<RefreshStep> {
-    const { refreshContext, claimed, fallback } = refresh;
-    const patch = { status: 'rejected', reason, statusAt: clock.now() } as const;
     let rejectedRecord: CredentialRecord | null;
     try {
-      rejectedRecord = await releaseClaim(claimed, patch);
+      rejectedRecord = await releaseClaim(core, claim, { status: 'rejected', reason, statusAt: clock.now() });
     } catch {
-      // Nobody knows but us: it is not sent again all the time until the store answers.
-      const storeUnavailable = {
-        kind: 'unavailable',
-        reason: 'store',
-        retryAfterMs: timings.backoffMs,
-      } as const;
-      return fallbackOr(fallback, backoff.recordOutcome(claimed.record, storeUnavailable));
+      // The mark is not stored. The backoff prevents repeated requests until the store answers.
+      return fallbackOr(fallback, backoff.recordOutcome(claim.record, toUnavailable(core, 'store')));
     }
-    // Another pair is stored, or another is at it: nothing is condemned.
+    // Another replica stored new tokens or is refreshing: the rejection concerns old tokens only.
     if (!rejectedRecord) return retryNow;
-    recordOutcome(refresh, reason);
-    recordEvent({ kind: 'sign_in_needed', credential: refreshContext.key, reason });
-    if (reason === 'lost_rotation') log('vault_lost_rotation', { server: refreshContext.key.serverId });
-    await changeBus.publish(refreshContext.id);
-    return fallbackOr(fallback, { kind: 'needs_reauth', reason, credentialId: refreshContext.id });
+    recordEvent({ kind: 'refresh', credential: key, outcome: reason });
+    recordEvent({ kind: 'sign_in_needed', credential: key, reason });
+    if (reason === 'lost_rotation') log('vault_lost_rotation', { server: key.serverId });
+    await changeBus.publish(id);
+    return fallbackOr(fallback, { kind: 'needs_reauth', reason, credentialId: id });
   }
 
+  /** `invalid_grant` (RFC 6749, section 5.2). */
   async function handleRejected(refresh: ClaimedRefresh): Promise<RefreshStep> {
-    const { refreshContext, fallback, isInDoubt } = refresh;
-    if (isInDoubt) return rejectCredential(refresh, 'lost_rotation');
+    const { refreshContext, claim, fallback } = refresh;
+    if (claim.isInDoubt) return rejectCredential(refresh, 'lost_rotation');
     if (!refreshContext.isEarly || !fallback) return rejectCredential(refresh, 'rejected');
-    // Some do not renew a token that still lives. It is asked again when there is nothing left to lose.
-    recordOutcome(refresh, 'early_refused');
-    await tryReleaseClaim(refresh, { reason: EARLY_REFUSED });
+    // Some servers refuse to refresh before the access token expires. The vault asks again after that.
+    await settle(refresh, 'early_refused', { reason: EARLY_REFUSED });
     return fallbackOr(fallback, { kind: 'token', token: fallback });
   }
 
+  /** `invalid_client`, `unauthorized_client`. A dynamically registered client is registered again. */
   async function handleClientRefused(refresh: ClaimedRefresh, error: string): Promise<RefreshStep> {
-    const { refreshContext, snapshot, claimed, fallback } = refresh;
-    recordOutcome(refresh, 'client_refused');
+    const { refreshContext, snapshot, claim, fallback } = refresh;
     if (snapshot.context?.client.source === 'dynamic') {
       await store
-        .extendClaim(refreshContext.id, claimed.record.claimSeq, refreshContext.owner, timings.claimMs)
+        .extendClaim(refreshContext.id, claim.record.claimSeq, refreshContext.owner, timings.claimMs)
         .catch(() => false);
-      // What the old client was given is lost with it.
-      if (await snapshot.context.reregister().catch(() => false))
+      // The tokens were issued to the old client and are lost with it.
+      if (await snapshot.context.reregister().catch(() => false)) {
+        recordEvent({ kind: 'refresh', credential: refreshContext.key, outcome: 'client_refused' });
         return rejectCredential(refresh, 'rejected');
+      }
     }
-    await tryReleaseClaim(refresh);
+    await settle(refresh, 'client_refused');
     log('vault_client_refused', { server: refreshContext.key.serverId, error });
-    return fallbackOr(fallback, backoff.recordOutcome(claimed.record, { kind: 'misconfigured', error }));
+    return fallbackOr(fallback, backoff.recordOutcome(claim.record, { kind: 'misconfigured', error }));
   }
 
+  /** 404 or 405: the token endpoint may have moved. Reads the metadata again, once per refresh. */
   async function handleMovedEndpoint(refresh: ClaimedRefresh, status: number): Promise<RefreshStep> {
-    const { refreshContext, snapshot, claimed, fallback } = refresh;
-    await tryReleaseClaim(refresh);
-    recordOutcome(refresh, 'moved');
+    const { refreshContext, snapshot, claim, fallback } = refresh;
+    await settle(refresh, 'moved');
     const endpoints = refreshContext.hasRediscovered
       ? null
       : await snapshot.context?.rediscover().catch(() => null);
@@ -128,103 +141,60 @@ export function createRefreshErrorHandler(parts: RefreshErrorHandlerParts): Refr
     const { record, tokens } = snapshot;
     if (endpoints && record && tokens && endpoints.token !== tokens.endpoints?.token) {
       const { id, generation, rtHash, tokenSeq } = record;
-      const patch = resealTokens(keyring, record, { ...tokens, endpoints: endpoints });
+      const patch = resealTokens(keyring, record, { ...tokens, endpoints });
       await store.replace(id, { generation, rtHash, tokenSeq }, patch);
       return retryNow;
     }
     log('vault_token_endpoint_not_found', { server: refreshContext.key.serverId, status });
-    return fallbackOr(fallback, backoff.recordUnavailable(claimed.record));
+    return fallbackOr(fallback, backoff.recordUnavailable(claim.record));
   }
 
-  /** Nothing was consumed. */
-  async function handleUnavailable(
-    refresh: ClaimedRefresh,
-    retryAfterMs: number | undefined,
-  ): Promise<RefreshStep> {
-    const { refreshContext, claimed, fallback } = refresh;
-    await tryReleaseClaim(refresh);
-    recordOutcome(refresh, 'unavailable');
-    if (retryAfterMs === undefined && !refreshContext.hasRetried && !fallback) {
-      refreshContext.hasRetried = true;
-      return retryLater();
-    }
-    return fallbackOr(fallback, backoff.recordUnavailable(claimed.record, retryAfterMs));
-  }
-
-  /** It may have been consumed: then the only one that lives was in the answer that is lost. */
+  /** The response is lost. It may have contained the only valid refresh token (RFC 9700, section 4.14.2). */
   async function handleInDoubt(refresh: ClaimedRefresh): Promise<RefreshStep> {
-    const { refreshContext, snapshot, claimed, fallback } = refresh;
-    await tryReleaseClaim(refresh, toDoubtPatch(refresh));
-    recordOutcome(refresh, 'in_doubt');
-    const canRetryNow = isInRotationGrace(snapshot.context, refresh.inDoubtSince, clock.now());
-    if (!refreshContext.hasRetried && (!fallback || canRetryNow)) {
-      refreshContext.hasRetried = true;
-      return retryLater();
-    }
-    return fallbackOr(fallback, backoff.recordUnavailable(claimed.record));
+    const { inDoubtSince } = refresh.claim;
+    await settle(refresh, 'in_doubt', toDoubtPatch(inDoubtSince));
+    const isInGrace = isInRotationGrace(refresh.snapshot.context, inDoubtSince, clock.now());
+    return retryOnce(refresh, !refresh.fallback || isInGrace);
   }
 
-  return {
-    releaseClaim,
-    async handleRefreshError(refresh, result) {
-      const { refreshContext, claimed, fallback } = refresh;
-      switch (result.kind) {
-        case 'rejected':
-          return handleRejected(refresh);
-        case 'client_refused':
-          return handleClientRefused(refresh, result.error);
-        case 'moved':
-          return handleMovedEndpoint(refresh, result.status);
-        case 'unavailable':
-          return handleUnavailable(refresh, result.retryAfterMs);
-        case 'in_doubt':
-          return handleInDoubt(refresh);
-        case 'user_needed': {
-          await tryReleaseClaim(refresh);
-          recordOutcome(refresh, 'user_needed');
-          const { claims } = result;
-          const reauthOutcome = {
-            kind: 'needs_reauth',
-            reason: 'interaction_required',
-            credentialId: refreshContext.id,
-            claims,
-          } as const;
-          return fallbackOr(fallback, backoff.recordOutcome(claimed.record, reauthOutcome));
-        }
-        case 'misconfigured':
-          await tryReleaseClaim(refresh);
-          recordOutcome(refresh, 'misconfigured');
-          log('vault_misconfigured', { server: refreshContext.key.serverId, error: result.error });
-          return fallbackOr(
-            fallback,
-            backoff.recordOutcome(claimed.record, { kind: 'misconfigured', error: result.error }),
-          );
-        case 'unintelligible':
-          await tryReleaseClaim(refresh);
-          recordOutcome(refresh, 'unintelligible');
-          return fallbackOr(fallback, backoff.recordUnavailable(claimed.record));
+  return async (refresh: ClaimedRefresh, result: TokenRequestFailure): Promise<RefreshStep> => {
+    const { refreshContext, claim, fallback } = refresh;
+    /** Repeating the request would repeat the answer: callers receive it from memory for a while. */
+    const remember = (outcome: MissingToken) =>
+      fallbackOr(fallback, backoff.recordOutcome(claim.record, outcome));
+    switch (result.kind) {
+      case 'rejected':
+        return handleRejected(refresh);
+      case 'client_refused':
+        return handleClientRefused(refresh, result.error);
+      case 'moved':
+        return handleMovedEndpoint(refresh, result.status);
+      case 'in_doubt':
+        return handleInDoubt(refresh);
+      case 'unavailable':
+        // The refresh token was not consumed.
+        await settle(refresh, 'unavailable');
+        return retryOnce(refresh, result.retryAfterMs === undefined && !fallback, result.retryAfterMs);
+      case 'user_needed': {
+        await settle(refresh, 'user_needed');
+        const { claims } = result;
+        const credentialId = refreshContext.id;
+        return remember({ kind: 'needs_reauth', reason: 'interaction_required', credentialId, claims });
       }
-    },
+      case 'misconfigured':
+        await settle(refresh, 'misconfigured');
+        log('vault_misconfigured', { server: refreshContext.key.serverId, error: result.error });
+        return remember({ kind: 'misconfigured', error: result.error });
+      case 'unintelligible':
+        await settle(refresh, 'unintelligible');
+        return fallbackOr(fallback, backoff.recordUnavailable(claim.record));
+    }
   };
-}
-
-/** The next one who looks must know, and since when. */
-export function toDoubtPatch({ inDoubtSince }: Pick<ClaimedRefresh, 'inDoubtSince'>): CredentialPatch {
-  return { rtSuspect: true, reason: IN_DOUBT, statusAt: inDoubtSince };
 }
 
 type TokenVersion = Pick<CredentialRecord, 'id' | 'generation' | 'tokenSeq'>;
 
-/** What asking an authorization server again would only repeat: of one pair of tokens, in this process. */
-export interface RefreshBackoff {
-  current(version: TokenVersion): TokenOutcome | undefined;
-  /** It is away, or asked for a pause: longer with each time in a row. */
-  recordUnavailable(version: TokenVersion, retryAfterMs?: number): TokenOutcome;
-  recordOutcome(version: TokenVersion, outcome: TokenOutcome): TokenOutcome;
-  clear(id: string): void;
-}
-
-/** Of a credential that nobody has stored: what its first token was refused for holds too. */
+/** The version of a credential without a record. */
 export function initialVersion(id: string): TokenVersion {
   return { id, generation: 0, tokenSeq: 0 };
 }
@@ -236,16 +206,15 @@ interface BackoffEntry {
   readonly tokenSeq: number;
   readonly outcome: TokenOutcome;
   readonly until: number;
-  /** How often in a row it was away. */
+  /** Consecutive failures of the authorization server. */
   readonly failures: number;
 }
 
-export function createRefreshBackoff({
-  localClock,
-  random,
-  timings,
-}: Pick<ResolvedVaultParts, 'localClock' | 'random' | 'timings'>): RefreshBackoff {
-  const entries = createLruMap<BackoffEntry>(MAX_ENTRIES);
+export type RefreshBackoff = ReturnType<typeof createRefreshBackoff>;
+
+/** Failed refreshes per credential, in this process. An entry applies to one version of the tokens only. */
+export function createRefreshBackoff({ localClock, random, timings }: VaultCore) {
+  const entries = new LruMap<string, BackoffEntry>(MAX_ENTRIES);
 
   function findEntry({ id, generation, tokenSeq }: TokenVersion): BackoffEntry | undefined {
     const entry = entries.get(id);
@@ -257,36 +226,36 @@ export function createRefreshBackoff({
     outcome: TokenOutcome,
     durationMs: number,
     failures: number,
-  ): void {
+  ): TokenOutcome {
     entries.set(id, { generation, tokenSeq, outcome, until: localClock.now() + durationMs, failures });
+    return outcome;
   }
 
   return {
-    current(version) {
+    current(version: TokenVersion): TokenOutcome | undefined {
       const entry = findEntry(version);
       const remainingMs = entry ? entry.until - localClock.now() : 0;
       if (!entry || remainingMs <= 0) return undefined;
       const { outcome } = entry;
       return outcome.kind === 'unavailable' ? { ...outcome, retryAfterMs: remainingMs } : outcome;
     },
-    recordUnavailable(version, retryAfterMs = 0) {
+    /** Exponential backoff; at least `retryAfterMs`, the server's `Retry-After`. */
+    recordUnavailable(version: TokenVersion, retryAfterMs = 0): TokenOutcome {
       const failures = (findEntry(version)?.failures ?? 0) + 1;
       const doubled = timings.backoffMs * 2 ** Math.min(failures - 1, 16);
-      // Half of it by chance: those who failed together do not come back together.
-      const backoff = Math.min(doubled, timings.maxBackoffMs) * (0.5 + random.uniform() / 2);
-      const durationMs = Math.max(retryAfterMs, backoff);
-      const outcome: TokenOutcome = {
+      // Jitter: credentials that failed together must not retry together.
+      const backoffMs = Math.min(doubled, timings.maxBackoffMs) * (0.5 + random.uniform() / 2);
+      const durationMs = Math.max(retryAfterMs, backoffMs);
+      const outcome = {
         kind: 'unavailable',
         reason: 'authorization_server',
         retryAfterMs: durationMs,
-      };
-      storeEntry(version, outcome, durationMs, failures);
-      return outcome;
+      } as const;
+      return storeEntry(version, outcome, durationMs, failures);
     },
-    recordOutcome(version, outcome) {
-      storeEntry(version, outcome, timings.failureCacheMs, 0);
-      return outcome;
-    },
-    clear: (id) => entries.delete(id),
+    /** Returns this outcome for `failureCacheMs` without another request. */
+    recordOutcome: (version: TokenVersion, outcome: TokenOutcome): TokenOutcome =>
+      storeEntry(version, outcome, timings.failureCacheMs, 0),
+    clear: (id: string) => entries.delete(id),
   };
 }

@@ -1,60 +1,51 @@
-import type { RenewAppToken } from './appTokens.ts';
-import type { CredentialClaim, CredentialRecord } from '../../ports/index.ts';
-import { resolveClientAuth } from '../oauth/grantContext.ts';
+import type { CredentialRecord } from '../../ports/index.ts';
 import type { OAuthClient } from '../oauth/clientAuthentication.ts';
+import { resolveClientAuth } from '../oauth/grantContext.ts';
 import { type TokenEndpointResult, requestTokens } from '../oauth/tokenEndpoint.ts';
-import { fallbackOr, retryNow, toDecisionInput, type RefreshContext, type RefreshStep } from './refresh.ts';
-import { evaluateCredential, isInRotationGrace, skewOf, toVaultToken } from './decide.ts';
+import type { RenewAppToken } from './appTokens.ts';
+import { claimRefreshToken, preserveDoubt, releaseClaim, toDoubtPatch } from './claim.ts';
+import { evaluateCredential, isInRotationGrace, skewOf, toUnavailable, toVaultToken } from './decide.ts';
 import type { PendingTokenWrites, PersistResult, TokenPersister } from './persist.ts';
 import type { ChangeBus, CredentialReader, CredentialSnapshot } from './read.ts';
-import type { ReceivedTokens } from './tokenPair.ts';
 import {
   type ClaimedRefresh,
   type RefreshBackoff,
+  type RefreshContext,
   type RefreshErrorHandler,
+  type RefreshStep,
+  fallbackOr,
   initialVersion,
-  toDoubtPatch,
+  retryNow,
+  toTokenRequest,
 } from './refreshErrors.ts';
-import type { ResolvedVaultParts } from './vault.ts';
+import type { ReceivedTokens } from './tokenPair.ts';
+import type { VaultCore } from './vault.ts';
 
-interface RefreshOnceParts extends Pick<
-  ResolvedVaultParts,
-  'store' | 'clock' | 'localClock' | 'random' | 'readError' | 'log' | 'record' | 'timings'
-> {
+interface RefreshOnceParts {
+  readonly core: VaultCore;
   readonly reader: CredentialReader;
   readonly backoff: RefreshBackoff;
-  readonly errorHandler: RefreshErrorHandler;
+  readonly handleRefreshError: RefreshErrorHandler;
   readonly persister: TokenPersister;
   readonly pendingTokenWrites: PendingTokenWrites;
   readonly changeBus: ChangeBus;
-  /** Asks for another token of our own: no refresh token, so nothing can be lost. */
   readonly renewAppToken: RenewAppToken;
-  /** Told what was stored. */
   readonly onRenewed: (record: CredentialRecord) => void;
 }
 
-/** One attempt to renew, at our turn: look, claim, send, store, tell. Rejects when the store does not answer. */
 export type RefreshOnce = (refreshContext: RefreshContext) => Promise<RefreshStep>;
 
+/**
+ * One attempt to refresh, under the lease: read, claim, send, persist, publish. Rejects if the store fails before a
+ * request was sent.
+ */
 export function createRefreshOnce(parts: RefreshOnceParts): RefreshOnce {
-  const { store, clock, localClock, random, readError, log, record: recordEvent, timings } = parts;
-  const {
-    reader,
-    backoff,
-    errorHandler,
-    persister,
-    pendingTokenWrites,
-    changeBus,
-    renewAppToken,
-    onRenewed,
-  } = parts;
+  const { core, reader, backoff, handleRefreshError, persister, pendingTokenWrites, changeBus } = parts;
+  const { clock, localClock, random, readError, log, recordEvent, timings } = core;
 
-  async function sendRefresh(
-    refresh: ClaimedRefresh,
-    claimedAt: number,
-  ): Promise<TokenEndpointResult | 'late'> {
-    const { snapshot, claimed } = refresh;
-    const { issuer, resource } = claimed.record;
+  /** `late`: nothing was sent, because the claim could expire during the request. */
+  async function sendRefresh({ snapshot, claim }: ClaimedRefresh): Promise<TokenEndpointResult | 'late'> {
+    const { issuer, resource } = claim.record;
     const { context, tokens } = snapshot;
     if (!context || !tokens?.endpoints || !tokens.refreshToken)
       return { kind: 'misconfigured', error: 'grant_incomplete' };
@@ -67,11 +58,12 @@ export function createRefreshOnce(parts: RefreshOnceParts): RefreshOnce {
     const { resource: _, ...form } = context.form;
     const sendState = { isLate: false };
     const result = await requestTokens({
+      // From the sealed tokens: the endpoints in the record are not authenticated.
       endpoint: tokens.endpoints.token,
       ...{ issuer, client, headers: context.headers, fetch: context.fetch },
       form: {
         ...form,
-        // As it was sent for the grant, whatever is configured by now.
+        // The resource of the original grant (RFC 8707), even if the configuration changed since.
         ...(resource !== null && { resource }),
         grant_type: 'refresh_token',
         refresh_token: tokens.refreshToken.reveal(),
@@ -79,141 +71,123 @@ export function createRefreshOnce(parts: RefreshOnceParts): RefreshOnce {
       ...{ readError, clock, random, timeoutMs: timings.postMs },
       prover: tokens.prover,
       canSend() {
-        // Who was stopped since the claim may find another's there by now.
-        sendState.isLate = localClock.now() - claimedAt >= timings.sendWithinMs;
+        // After a pause of this process, another replica may have taken over the claim.
+        sendState.isLate = localClock.now() - claim.claimedAt >= timings.sendWithinMs;
         return !sendState.isLate;
       },
     });
     return sendState.isLate ? 'late' : result;
   }
 
-  async function handleTokens(
-    { refreshContext, snapshot, claimed }: ClaimedRefresh,
+  function persist(
+    { refreshContext, snapshot, claim }: ClaimedRefresh,
+    previousTokens: NonNullable<CredentialSnapshot['tokens']>,
     received: ReceivedTokens,
-  ): Promise<RefreshStep> {
-    const { tokens: previousTokens, context } = snapshot;
-    if (!previousTokens) return retryNow;
-    if (received.tokens.isRefreshTokenUnusable)
-      log('vault_refresh_token_unusable', { server: refreshContext.key.serverId });
-    const persistResult = await persister.persist(
-      { consumedRecord: claimed.record, previousTokens, context, received: received },
+  ): Promise<PersistResult> {
+    const { context } = snapshot;
+    return persister.persist(
+      { consumedRecord: claim.record, previousTokens, context, received },
       refreshContext.owner,
     );
+  }
+
+  async function handleTokens(refresh: ClaimedRefresh, received: ReceivedTokens): Promise<RefreshStep> {
+    const { refreshContext, snapshot } = refresh;
+    if (!snapshot.tokens) return retryNow;
+    if (received.tokens.isRefreshTokenUnusable)
+      log('vault_refresh_token_unusable', { server: refreshContext.key.serverId });
+    const persistResult = await persist(refresh, snapshot.tokens, received);
     if (persistResult.kind === 'saved' || persistResult.kind === 'pending')
-      return completeRefresh(refreshContext, snapshot, persistResult, 'ok');
+      return completeRefresh(refresh, persistResult, 'ok');
     recordEvent({ kind: 'refresh', credential: refreshContext.key, outcome: 'superseded' });
     return retryNow;
   }
 
   async function completeRefresh(
-    refreshContext: RefreshContext,
-    snapshot: CredentialSnapshot,
+    { refreshContext: { id, key }, snapshot }: ClaimedRefresh,
     { kind, record, tokens }: Extract<PersistResult, { kind: 'saved' | 'pending' }>,
     outcome: 'ok' | 'adopted',
   ): Promise<RefreshStep> {
-    backoff.clear(refreshContext.id);
-    recordEvent({ kind: 'refresh', credential: refreshContext.key, outcome });
-    onRenewed(record);
-    // Nobody else has it yet.
+    backoff.clear(id);
+    recordEvent({ kind: 'refresh', credential: key, outcome });
+    parts.onRenewed(record);
+    // Unsaved tokens exist in this process only.
     if (kind === 'pending') reader.updateCache({ ...snapshot, record, tokens });
-    else await changeBus.publish(refreshContext.id);
-    // However short it lives: it is the newest there is.
+    else await changeBus.publish(id);
+    // Returned even if it expires within the skew: no newer token exists.
     const token = toVaultToken(record, tokens, skewOf(record.lifetimeMs, timings));
     return { kind: 'outcome', outcome: { kind: 'token', token } };
   }
 
-  /** What a process received and could not store. Null: there is none. */
-  async function recoverPendingWrite({
-    refreshContext,
-    snapshot,
-    claimed,
-  }: ClaimedRefresh): Promise<RefreshStep | null> {
-    if (persister.findPending(claimed.record)) {
+  /** Saves tokens that this or another process received and could not store. Null if there are none. */
+  async function recoverPendingWrite(refresh: ClaimedRefresh): Promise<RefreshStep | null> {
+    const { refreshContext, snapshot, claim } = refresh;
+    if (persister.findPending(claim.record)) {
       await persister.flush(refreshContext.id);
       return retryNow;
     }
-    const pendingWrite = await pendingTokenWrites.find(claimed.record);
+    const pendingWrite = await pendingTokenWrites.find(claim.record);
     if (!pendingWrite || !snapshot.tokens) return null;
     const { received, sealed } = pendingWrite;
-    const persistResult = await persister.persist(
-      {
-        consumedRecord: claimed.record,
-        previousTokens: snapshot.tokens,
-        context: snapshot.context,
-        received,
-      },
-      refreshContext.owner,
-    );
+    const persistResult = await persist(refresh, snapshot.tokens, received);
     if (persistResult.kind === 'pending') return retryNow;
     await pendingTokenWrites.remove(refreshContext.id, sealed).catch(() => undefined);
     if (persistResult.kind !== 'saved') return retryNow;
     log('vault_pending_write_recovered', { server: refreshContext.key.serverId });
-    await completeRefresh(refreshContext, snapshot, persistResult, 'adopted');
-    // It may have ended meanwhile; then it is renewed as any other.
+    await completeRefresh(refresh, persistResult, 'adopted');
+    // The recovered token may have expired: the next step decides.
     return retryNow;
   }
 
+  /** Before a refresh token in doubt is sent: null if it may be sent. */
   async function resolveDoubt(refresh: ClaimedRefresh): Promise<RefreshStep | null> {
-    const { snapshot, claimed, fallback, inDoubtSince } = refresh;
+    const { snapshot, claim, fallback } = refresh;
+    const doubtPatch = toDoubtPatch(claim.inDoubtSince);
     let step: RefreshStep | null;
     try {
       step = await recoverPendingWrite(refresh);
     } catch {
-      // The successor may lie where we cannot look: sending its predecessor would end them both.
-      await errorHandler.releaseClaim(claimed, toDoubtPatch(refresh)).catch(() => null);
-      return fallbackOr(fallback, { kind: 'unavailable', reason: 'store', retryAfterMs: timings.backoffMs });
+      // `pendingWrites` does not answer and may hold the successor. Sending the old refresh token would revoke both.
+      await releaseClaim(core, claim, doubtPatch).catch(() => null);
+      return fallbackOr(fallback, toUnavailable(core, 'store'));
     }
     if (step) return step;
-    if (!fallback || isInRotationGrace(snapshot.context, inDoubtSince, clock.now())) return null;
-    await errorHandler.releaseClaim(claimed, toDoubtPatch(refresh));
+    if (!fallback || isInRotationGrace(snapshot.context, claim.inDoubtSince, clock.now())) return null;
+    await releaseClaim(core, claim, doubtPatch);
     return fallbackOr(fallback, { kind: 'token', token: fallback });
   }
 
-  async function sendClaimed(refresh: ClaimedRefresh, claimedAt: number): Promise<RefreshStep> {
-    if (refresh.isInDoubt) {
+  async function sendClaimed(refresh: ClaimedRefresh): Promise<RefreshStep> {
+    const { claim } = refresh;
+    if (claim.isInDoubt) {
       const step = await resolveDoubt(refresh);
       if (step) return step;
     }
-    const result = await sendRefresh(refresh, claimedAt);
+    const result = await sendRefresh(refresh);
     if (result === 'late') {
-      await errorHandler.releaseClaim(refresh.claimed, refresh.isInDoubt ? toDoubtPatch(refresh) : {});
+      await releaseClaim(core, claim, preserveDoubt(claim));
       return retryNow;
     }
-    if (result.kind !== 'tokens') return errorHandler.handleRefreshError(refresh, result);
-    return handleTokens(refresh, { ...result, isInDoubt: refresh.isInDoubt });
+    if (result.kind !== 'tokens') return handleRefreshError(refresh, result);
+    return handleTokens(refresh, { ...result, isInDoubt: claim.isInDoubt });
   }
 
   return async (refreshContext) => {
-    const checkedAt = clock.now();
-    const snapshot = await reader.readFresh(refreshContext.key);
-    const decision = evaluateCredential(snapshot, toDecisionInput(refreshContext, clock.now()), timings);
+    const { key, id, owner } = refreshContext;
+    const readAt = clock.now();
+    const snapshot = await reader.readFresh(key);
+    const decision = evaluateCredential(core, snapshot, toTokenRequest(refreshContext));
     if (decision.kind === 'outcome') return decision;
-    // What this process holds comes first: its predecessor is not sent again.
-    if (await persister.flush(refreshContext.id)) return retryNow;
+    // Save unsaved tokens of this process first: their predecessor must not be sent again.
+    if (await persister.flush(id)) return retryNow;
     const { record } = snapshot;
-    const activeBackoff = backoff.current(record ?? initialVersion(refreshContext.id));
-    if (activeBackoff) return fallbackOr(decision.fallback, activeBackoff);
-    if (refreshContext.key.kind === 'client_credentials')
-      return renewAppToken(refreshContext, snapshot, decision.fallback);
+    const { fallback } = decision;
+    const activeBackoff = backoff.current(record ?? initialVersion(id));
+    if (activeBackoff) return fallbackOr(fallback, activeBackoff);
+    if (key.kind === 'client_credentials') return parts.renewAppToken(refreshContext, snapshot, fallback);
     if (!record || record.rtHash === null) return retryNow;
-    const claimedAt = localClock.now();
-    const claimed = await claimRecord(refreshContext, record, record.rtHash);
-    if (!claimed) return { kind: 'busy' };
-    // As it was when it became ours: another may have sent it since we looked, and left it in doubt.
-    const { rtSuspect, statusAt } = claimed.record;
-    const isInDoubt = claimed.tookOver || rtSuspect;
-    const inDoubtSince = rtSuspect ? statusAt : (record.claimStartedAt ?? checkedAt);
-    return sendClaimed(
-      { refreshContext, snapshot, claimed, fallback: decision.fallback, isInDoubt, inDoubtSince },
-      claimedAt,
-    );
+    const claim = await claimRefreshToken(core, record, record.rtHash, owner, readAt);
+    if (!claim) return { kind: 'busy' };
+    return sendClaimed({ refreshContext, snapshot, claim, fallback });
   };
-
-  function claimRecord(
-    { owner }: RefreshContext,
-    { id, generation, tokenSeq }: CredentialRecord,
-    rtHash: string,
-  ): Promise<CredentialClaim | null> {
-    return store.claim(id, { generation, rtHash, tokenSeq, owner, ttlMs: timings.claimMs });
-  }
 }

@@ -1,61 +1,50 @@
-import { type CredentialKey, type CredentialRecord, credentialId } from '../../ports/index.ts';
+import {
+  type CredentialKey,
+  type CredentialPatch,
+  type CredentialRecord,
+  credentialId,
+} from '../../ports/index.ts';
 import { type GrantContext, resolveClientAuth } from '../oauth/grantContext.ts';
 import { revokeTokens } from '../oauth/revocation.ts';
 import type { SignInReason } from '../signInRequired.ts';
 import type { PendingTokenWrites, TokenPersister } from './persist.ts';
 import type { ChangeBus } from './read.ts';
 import { type DecryptedTokens, clearedClaim, mergeTokens, openTokens, resealTokens } from './tokenPair.ts';
-import type { ResolvedVaultParts, RevocationResult } from './vault.ts';
+import type { RevocationResult, VaultCore } from './vault.ts';
 
-interface CredentialRemoval {
-  /** Leaves a tombstone, so that who had a credential is never taken for who never had one. */
-  disconnect(key: CredentialKey): Promise<{ readonly existed: boolean; readonly revoked: RevocationResult }>;
-  /** Leaves nothing, and waits for nobody. */
-  remove(key: CredentialKey): Promise<boolean>;
-}
+/** Ends credentials: locally first and for all replicas, then at the authorization server. */
+export function createCredentialRemoval(
+  { store, keyring, clock, contexts }: VaultCore,
+  revocationQueue: RevocationQueue,
+  changeBus: ChangeBus,
+  pendingTokenWrites: PendingTokenWrites,
+  persister: Pick<TokenPersister, 'findPending'>,
+) {
+  /** The next generation without tokens. A refresh in flight cannot store its tokens any more. */
+  const toTombstone = ({ generation, status }: CredentialRecord): CredentialPatch | null =>
+    status === 'revoked'
+      ? null
+      : {
+          generation: generation + 1,
+          tokenSeq: 0,
+          status: 'revoked',
+          reason: 'revoked',
+          statusAt: clock.now(),
+          sealed: null,
+          rtHash: null,
+          atHash: null,
+          rtSuspect: false,
+          tokenExpiresAt: null,
+          lifetimeMs: null,
+          ...clearedClaim,
+        };
 
-interface CredentialRemovalParts extends Pick<
-  ResolvedVaultParts,
-  'store' | 'keyring' | 'clock' | 'contexts'
-> {
-  readonly revocationQueue: RevocationQueue;
-  readonly changeBus: ChangeBus;
-  readonly pendingTokenWrites: PendingTokenWrites;
-  readonly persister: Pick<TokenPersister, 'findPending'>;
-}
-
-/** A refresh that stores its pair at the same moment makes us look once more; it cannot go on doing so. */
-const MAX_ATTEMPTS = 20;
-
-/** Ends a credential here, for everybody at once and behind nobody; then at the authorization server. */
-export function createCredentialRemoval(parts: CredentialRemovalParts): CredentialRemoval {
-  const { store, keyring, clock, contexts, revocationQueue, changeBus, pendingTokenWrites, persister } =
-    parts;
-
-  /** As it was at its end: what is revoked is what was stored last. */
+  /** Returns the record as it was: its tokens are the ones to revoke. */
   async function writeTombstone(key: CredentialKey): Promise<CredentialRecord | null> {
-    const id = credentialId(key);
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      const record = await store.findById(id);
-      if (!record || record.status === 'revoked') return null;
-      const { generation, tokenSeq } = record;
-      const tombstone = {
-        generation: generation + 1,
-        tokenSeq: 0,
-        status: 'revoked',
-        reason: 'revoked',
-        statusAt: clock.now(),
-        sealed: null,
-        rtHash: null,
-        atHash: null,
-        rtSuspect: false,
-        tokenExpiresAt: null,
-        lifetimeMs: null,
-        ...clearedClaim,
-      } as const;
-      if (await store.replace(id, { generation, tokenSeq }, tombstone)) return record;
-    }
-    throw new Error('The credential kept changing while it was being removed');
+    const removedRecord = await updateRecord(store, credentialId(key), toTombstone);
+    if (removedRecord === 'contended')
+      throw new Error('The credential kept changing while it was being removed');
+    return removedRecord;
   }
 
   async function findContext(record: CredentialRecord): Promise<GrantContext | undefined> {
@@ -70,7 +59,7 @@ export function createCredentialRemoval(parts: CredentialRemovalParts): Credenti
     const context = await contextPromise;
     const tokens = openTokens(keyring, record);
     if (!tokens) return 'failed';
-    // A pair that could not be stored is the one that lives.
+    // Unsaved tokens are newer than those in the record.
     const pendingWrite = await pendingTokenWrites.find(record).catch(() => undefined);
     const pendingTokens = persister.findPending(record) ?? pendingWrite?.received;
     const newestTokens = pendingTokens ? mergeTokens(tokens, pendingTokens.tokens) : tokens;
@@ -80,101 +69,85 @@ export function createCredentialRemoval(parts: CredentialRemovalParts): Credenti
   }
 
   return {
-    async disconnect(key) {
+    /** Leaves a tombstone, which distinguishes a disconnected user from one who never signed in. */
+    async disconnect(
+      key: CredentialKey,
+    ): Promise<{ readonly existed: boolean; readonly revoked: RevocationResult }> {
       const removedRecord = await writeTombstone(key);
       if (!removedRecord) return { existed: false, revoked: 'none' };
       await changeBus.publish(removedRecord.id);
       return { existed: true, revoked: await revoke(removedRecord, findContext(removedRecord)) };
     },
-    async remove(key) {
-      // A refresh under way finds that it was ended, whether it looks before the removal or after it.
+    async remove(key: CredentialKey): Promise<boolean> {
+      // The tombstone comes first: a refresh in flight reads it before the deletion or finds no record afterwards.
       const removedRecord = await writeTombstone(key);
       const contextPromise = removedRecord && findContext(removedRecord);
       const existed = await store.remove(key);
       await changeBus.publish(credentialId(key));
       if (!contextPromise) return existed;
       revocationQueue.runInBackground(revoke(removedRecord, contextPromise));
-      // Who ends it may take the server and its clients away next. Of a login somebody else may have to be asked.
+      // The caller may delete the server and its clients next: read them before that. The context of a login may
+      // require a request to the identity provider, so it is not awaited.
       if (key.kind !== 'login') await contextPromise;
       return existed;
     },
   };
 }
 
-interface RequireSignInParts extends Pick<ResolvedVaultParts, 'store' | 'keyring' | 'clock' | 'record'> {
-  readonly changeBus: ChangeBus;
-}
-
-/** A refresh that stores its pair at the same moment makes us look once more. */
-const MAX_MARK_ATTEMPTS = 20;
-
-/** Marks a credential: its user has to sign in again. What lives is used to its end. */
-export function createRequireSignIn({
-  store,
-  keyring,
-  clock,
-  record: recordEvent,
-  changeBus,
-}: RequireSignInParts) {
+/** Marks that the user must sign in again. The access token stays usable until it expires. */
+export function createRequireSignIn({ store, keyring, clock, recordEvent }: VaultCore, changeBus: ChangeBus) {
   return async (key: CredentialKey, reason: SignInReason): Promise<boolean> => {
-    for (let attempt = 0; attempt < MAX_MARK_ATTEMPTS; attempt += 1) {
-      const record = await store.find(key);
-      // What is over, or does not open, says enough.
-      const tokens = record?.status === 'active' ? openTokens(keyring, record) : undefined;
-      if (!record || !tokens) return false;
-      const { id, generation, tokenSeq } = record;
-      // As another pair, so that a refresh under way sees the mark before it stores its own.
-      const sealed = resealTokens(keyring, record, tokens);
-      const patch = { status: 'rejected', reason, statusAt: clock.now() } as const;
-      const updated = await store.replace(id, { generation, tokenSeq }, { ...sealed, ...patch });
-      if (!updated) continue;
-      recordEvent({ kind: 'sign_in_needed', credential: key, reason });
-      await changeBus.publish(id);
-      return true;
-    }
-    return false;
+    const id = credentialId(key);
+    const marked = await updateRecord(store, id, (record) => {
+      const tokens = record.status === 'active' ? openTokens(keyring, record) : undefined;
+      // The new sequence number makes a refresh in flight read the mark before it stores its tokens.
+      return (
+        tokens && {
+          ...resealTokens(keyring, record, tokens),
+          ...{ status: 'rejected', reason, statusAt: clock.now() },
+        }
+      );
+    });
+    if (!marked || marked === 'contended') return false;
+    recordEvent({ kind: 'sign_in_needed', credential: key, reason });
+    await changeBus.publish(id);
+    return true;
   };
 }
 
-/** What becomes of tokens that nobody keeps. */
-export interface RevocationQueue {
-  /** Ends them at the authorization server, as well as can be. Never rejects. */
-  revoke(
-    record: CredentialRecord,
-    context: GrantContext | undefined,
-    tokens: DecryptedTokens,
-  ): Promise<RevocationResult>;
-  /**
-   * Tokens that another sign-in replaced. RFC 7009 lets an authorization server end the whole grant with one of its tokens,
-   * and the new one may be of the same grant: only where the operator knows better are they revoked.
-   */
-  revokeReplaced(record: CredentialRecord, context: GrantContext | undefined, tokens: DecryptedTokens): void;
-  /** Tokens that came for a grant in whose place there is another by now, or none (null). */
-  revokeSuperseded(
-    by: CredentialRecord | null,
-    record: CredentialRecord,
-    context: GrantContext | undefined,
-    tokens: DecryptedTokens,
-  ): void;
-  /** Work that nobody waits for but the end of the process. */
-  runInBackground(work: Promise<unknown>): void;
-  idle(): Promise<void>;
+/** More concurrent writes than a credential can have. */
+const MAX_ATTEMPTS = 20;
+
+/** Read, change, compare-and-set, until no other write comes between. Returns the record before the change. */
+async function updateRecord(
+  store: VaultCore['store'],
+  id: string,
+  change: (record: CredentialRecord) => CredentialPatch | null | undefined,
+): Promise<CredentialRecord | null | 'contended'> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const record = await store.findById(id);
+    const patch = record && change(record);
+    if (!record || !patch) return null;
+    const { generation, tokenSeq } = record;
+    if (await store.replace(id, { generation, tokenSeq }, patch)) return record;
+  }
+  return 'contended';
 }
 
-export function createRevocationQueue({
-  clock,
-  random,
-  timings,
-}: Pick<ResolvedVaultParts, 'clock' | 'random' | 'timings'>): RevocationQueue {
+export type RevocationQueue = ReturnType<typeof createRevocationQueue>;
+
+/** Token revocation (RFC 7009) and other work that only shutdown waits for. */
+export function createRevocationQueue({ clock, random, timings }: VaultCore) {
   const runningTasks = new Set<Promise<unknown>>();
 
+  /** Best effort; does not reject. */
   async function revoke(
     { issuer, clientId }: CredentialRecord,
     context: GrantContext | undefined,
     { accessToken, refreshToken, endpoints }: DecryptedTokens,
   ): Promise<RevocationResult> {
     if (!endpoints || endpoints.revocation === null) return 'unsupported';
-    // Only to whom it came from, and as who it was given to.
+    // Tokens go only to the issuer that issued them, with the client that they were issued to.
     const isSameClient = context?.binding.issuer === issuer && context.client.clientId === clientId;
     if (!isSameClient) return 'failed';
     const client = await resolveClientAuth(context).catch(() => undefined);
@@ -188,13 +161,15 @@ export function createRevocationQueue({
   }
 
   function runInBackground(work: Promise<unknown>): void {
-    const task: Promise<unknown> = work.then(
-      () => runningTasks.delete(task),
-      () => runningTasks.delete(task),
-    );
+    const remove = () => runningTasks.delete(task);
+    const task: Promise<unknown> = work.then(remove, remove);
     runningTasks.add(task);
   }
 
+  /**
+   * For tokens that a new sign-in replaced. A server may revoke the whole grant with one token (RFC 7009, section
+   * 2.1), and the new tokens may belong to the same grant. The issuer's profile must allow it.
+   */
   function revokeReplaced(
     record: CredentialRecord,
     context: GrantContext | undefined,
@@ -206,14 +181,19 @@ export function createRevocationQueue({
   return {
     revoke,
     revokeReplaced,
-    revokeSuperseded(by, record, context, tokens) {
-      const isGrantEnded = by === null || by.status === 'revoked';
-      // Who signed out wants it ended, and cannot know that it was being renewed.
-      if (isGrantEnded) runInBackground(revoke(record, context, tokens));
+    /** For tokens that a refresh returned after the grant was replaced by `by`, or removed (null). */
+    revokeSuperseded(
+      by: CredentialRecord | null,
+      record: CredentialRecord,
+      context: GrantContext | undefined,
+      tokens: DecryptedTokens,
+    ): void {
+      // A user who signed out wants the grant to end, including a refresh in flight.
+      if (by === null || by.status === 'revoked') runInBackground(revoke(record, context, tokens));
       else revokeReplaced(record, context, tokens);
     },
     runInBackground,
-    async idle() {
+    async idle(): Promise<void> {
       await Promise.all(runningTasks);
     },
   };

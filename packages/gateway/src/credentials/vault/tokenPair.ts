@@ -9,32 +9,29 @@ import {
 import type { Prover } from '../oauth/dpop.ts';
 import type { TokenSet } from '../oauth/tokenEndpoint.ts';
 
-/** Tokens as they came, not yet stored. */
+/** Tokens of a token response that are not stored yet. */
 export interface ReceivedTokens {
   readonly tokens: TokenSet;
-  /** When the request for them was sent: a lifetime is counted from here, as the authorization server may have. */
+  /** When the request was sent. Lifetimes count from here, because the authorization server may count from here. */
   readonly sentAt: number;
-  /** A request before it may have been lost on the way. */
+  /** An earlier request with the same refresh token may have been lost. */
   readonly isInDoubt: boolean;
 }
 
-interface NextTokenPair {
-  readonly tokens: DecryptedTokens;
-  readonly patch: CredentialPatch;
-}
-
-/** The reason of a record that is active: its refresh token may have been consumed, since then. */
+/** The reason of an active record whose refresh token may have been consumed. */
 export const IN_DOUBT = 'in_doubt';
 
-/** The pair that follows: what the answer leaves out stays as it was (RFC 6749, section 6). */
+/** The next tokens and the patch that stores them. Fields that the response omits keep their value (RFC 6749, section 6). */
 export function buildNextPair(
   keyring: Keyring,
   record: CredentialRecord,
   previousTokens: DecryptedTokens,
   { tokens, sentAt, isInDoubt }: ReceivedTokens,
-): NextTokenPair {
+): { readonly tokens: DecryptedTokens; readonly patch: CredentialPatch } {
   const tokenSeq = record.tokenSeq + 1;
   const { isRefreshTokenUnusable: isUnusable = false } = tokens;
+  // Some servers that already issued a successor answer the old refresh token with an access token only: the stored
+  // refresh token stays in doubt.
   const isSuspect = isUnusable || (isInDoubt && tokens.refreshToken === undefined);
   const mergedTokens = mergeTokens(previousTokens, tokens);
   return {
@@ -43,7 +40,6 @@ export function buildNextPair(
       ...sealTokens(keyring, { ...record, tokenSeq }, mergedTokens),
       ...toLifetime(tokens, sentAt),
       tokenSeq,
-      // Some mint only an access token for a refresh token whose successor they already gave out: it stays in doubt.
       rtSuspect: isSuspect,
       ...(!requiresSignIn(record) && { status: 'active' }),
       ...(!requiresSignIn(record) && !isSuspect && { reason: null, statusAt: sentAt }),
@@ -54,7 +50,7 @@ export function buildNextPair(
   };
 }
 
-/** What an answer leaves out stays as it was. */
+/** Fields that the response omits keep their value. */
 export function mergeTokens(previousTokens: DecryptedTokens, tokens: TokenSet): DecryptedTokens {
   const { accessToken, tokenType, refreshToken, idToken } = tokens;
   return {
@@ -66,12 +62,15 @@ export function mergeTokens(previousTokens: DecryptedTokens, tokens: TokenSet): 
   };
 }
 
-/** Its user has to sign in again whatever its tokens are worth. A verdict on a refresh token falls with its successor. */
+/**
+ * True if the user must sign in again even after a successful refresh. The reasons `rejected` and `lost_rotation`
+ * concern one refresh token and end with its successor.
+ */
 function requiresSignIn({ status, reason }: CredentialRecord): boolean {
   return status === 'rejected' && reason !== 'rejected' && reason !== 'lost_rotation';
 }
 
-/** A claim that is over. */
+/** Settles the claim in the record. */
 export const clearedClaim = { claimOwner: null, claimStartedAt: null, claimDeadline: null } as const;
 
 export function toLifetime(
@@ -82,26 +81,26 @@ export function toLifetime(
   return { issuedAt: sentAt, lifetimeMs, tokenExpiresAt: lifetimeMs === null ? null : sentAt + lifetimeMs };
 }
 
-/** Sorted, each once, separated by blanks. */
+/** Sorted, without duplicates, separated by single spaces. */
 export function normalizeScopes(scopes: string): string {
   return [...new Set(scopes.split(/\s+/).filter((scope) => scope !== ''))].sort().join(' ');
 }
 
-/** The tokens of a record, opened. What must not leave this folder is hidden from logs and inspection besides. */
+/** The decrypted tokens of a record. */
 export interface DecryptedTokens {
   readonly accessToken: string;
   readonly tokenType: TokenSet['tokenType'];
   readonly refreshToken: HiddenText | undefined;
   readonly idToken: string | undefined;
-  /** Where they may be sent: sealed with them, so that who can write into the store cannot have them sent elsewhere. */
+  /** Sealed with the tokens, so that an attacker with write access to the store cannot change where they are sent. */
   readonly endpoints: CredentialEndpoints | null;
-  /** The key that they are bound to, where they are: a private JWK. It never leaves but as what it signs. */
+  /** The private JWK of a DPoP-bound token. It leaves the vault only as signatures. */
   readonly dpopKey?: HiddenText | undefined;
-  /** Made of it where the tokens are used. */
+  /** Built from `dpopKey` when the record is read. */
   readonly prover?: Prover | undefined;
   /**
-   * What the hashes in the record are made with: of one generation, and sealed with the tokens, so that a change of keys
-   * changes no hash and nobody guesses a token by a dump.
+   * The HMAC key of `atHash` and `rtHash`. It is random per generation and sealed with the tokens: a rotation of the
+   * sealing key changes no hash, and a database dump does not allow tokens to be guessed.
    */
   readonly hashKey: HiddenText;
 }
@@ -126,7 +125,7 @@ function hashToken(hashKey: HiddenText, token: string): string {
   return createHmac('sha256', Buffer.from(hashKey.reveal(), 'base64url')).update(token).digest('base64url');
 }
 
-/** What the record holds of these tokens. */
+/** The fields of the record that hold the tokens. */
 export function sealTokens(
   keyring: Keyring,
   record: SealTarget,
@@ -134,7 +133,7 @@ export function sealTokens(
 ): Pick<CredentialRecord, 'sealed' | 'atHash' | 'rtHash' | 'endpoints'> {
   const { accessToken, refreshToken, idToken, tokenType, endpoints, hashKey } = tokens;
   const payload: SealedPayload = {
-    accessToken: accessToken,
+    accessToken,
     refreshToken: refreshToken?.reveal(),
     idToken,
     tokenType,
@@ -150,7 +149,7 @@ export function sealTokens(
   };
 }
 
-/** The same, counted as another pair: whoever stores one at the same moment sees that something changed. */
+/** Seals under the next sequence number, so that a concurrent write of tokens detects the change. */
 export function resealTokens(
   keyring: Keyring,
   record: SealTarget,
@@ -160,7 +159,7 @@ export function resealTokens(
   return { ...sealTokens(keyring, { ...record, tokenSeq }, tokens), tokenSeq };
 }
 
-/** Undefined when it does not open: with our keys, or because it belongs elsewhere. */
+/** Undefined if no key of this gateway opens them, or if they were sealed for another record. */
 export function openTokens(
   keyring: Keyring,
   record: SealTarget & Pick<CredentialRecord, 'sealed'>,
@@ -173,15 +172,11 @@ export function openTokens(
     if (error instanceof SealError) return undefined;
     throw error;
   }
-  const { accessToken, refreshToken, idToken, tokenType, endpoints, hashKey, dpopKey } = JSON.parse(
-    text,
-  ) as SealedPayload;
+  const { refreshToken, hashKey, dpopKey, ...payload } = JSON.parse(text) as SealedPayload;
   return {
-    accessToken: accessToken,
-    tokenType,
+    ...payload,
+    idToken: payload.idToken,
     refreshToken: refreshToken === undefined ? undefined : new HiddenText(refreshToken),
-    idToken,
-    endpoints,
     hashKey: new HiddenText(hashKey),
     ...(dpopKey !== undefined && { dpopKey: new HiddenText(dpopKey) }),
   };

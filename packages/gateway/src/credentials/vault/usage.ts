@@ -1,14 +1,7 @@
+import { LruMap } from '@behalf/kernel';
 import type { CredentialRecord, CredentialStatus } from '../../ports/index.ts';
-import { createLruMap } from '../lruMap.ts';
 import { checkBinding } from './read.ts';
-import type { CredentialSummary, ResolvedVaultParts } from './vault.ts';
-
-/** Writes down that credentials are in use: now and then, and in nobody's way. */
-interface LastUsedTracker {
-  recordUse(id: string): void;
-  recordRenewal(id: string, outcome: string): void;
-  idle(): Promise<void>;
-}
+import { type CredentialSummary, type VaultCore, errorName } from './vault.ts';
 
 const MAX_ENTRIES = 20_000;
 
@@ -16,17 +9,13 @@ interface UsageEntry {
   writtenAt: number;
   usedAt: number;
   outcome: string;
-  /** Since it was last written. */
+  /** Since the last write. */
   refreshes: number;
 }
 
-export function createLastUsedTracker({
-  usage,
-  clock,
-  log,
-  timings,
-}: Pick<ResolvedVaultParts, 'usage' | 'clock' | 'log' | 'timings'>): LastUsedTracker {
-  const entries = createLruMap<UsageEntry>(MAX_ENTRIES);
+/** Records when credentials were last used. Writes at most once per interval and never delays a call. */
+export function createLastUsedTracker({ usage, clock, log, timings }: VaultCore) {
+  const entries = new LruMap<string, UsageEntry>(MAX_ENTRIES);
   const pendingWrites = new Set<Promise<void>>();
 
   function getEntry(id: string): UsageEntry {
@@ -50,30 +39,26 @@ export function createLastUsedTracker({
       });
     } catch (error) {
       entry.refreshes += refreshes;
-      log('vault_usage_write_failed', { reason: error instanceof Error ? error.name : 'unknown' });
+      log('vault_usage_write_failed', { reason: errorName(error) });
     }
   }
 
-  function writeIfDue(id: string, entry: UsageEntry): void {
-    const now = clock.now();
-    if (now - entry.writtenAt < timings.usageIntervalMs) return;
-    entry.writtenAt = now;
-    const work: Promise<void> = write(id, entry).finally(() => pendingWrites.delete(work));
-    pendingWrites.add(work);
-  }
-
   return {
-    recordUse(id) {
+    recordUse(id: string): void {
       const entry = getEntry(id);
-      entry.usedAt = clock.now();
-      writeIfDue(id, entry);
+      const now = clock.now();
+      entry.usedAt = now;
+      if (now - entry.writtenAt < timings.usageIntervalMs) return;
+      entry.writtenAt = now;
+      const work: Promise<void> = write(id, entry).finally(() => pendingWrites.delete(work));
+      pendingWrites.add(work);
     },
-    recordRenewal(id, outcome) {
+    recordRenewal(id: string, outcome: string): void {
       const entry = getEntry(id);
       entry.outcome = outcome;
       if (outcome === 'ok') entry.refreshes += 1;
     },
-    async idle() {
+    async idle(): Promise<void> {
       await Promise.allSettled(pendingWrites);
     },
   };
@@ -81,9 +66,9 @@ export function createLastUsedTracker({
 
 const FINGERPRINT_LENGTH = 8;
 
-/** What may be shown of a credential, as it stands with the server of today. Opens nothing. */
+/** The visible part of a credential, with its status for the current server definition. Decrypts nothing. */
 export async function summarizeCredential(
-  { keyring, contexts }: Pick<ResolvedVaultParts, 'keyring' | 'contexts'>,
+  { keyring, contexts }: Pick<VaultCore, 'keyring' | 'contexts'>,
   record: CredentialRecord,
 ): Promise<CredentialSummary> {
   const { id, tenant, principal, serverId, kind, label, isDefault, reason, statusAt, generation, issuer } =
@@ -102,7 +87,7 @@ export async function summarizeCredential(
     updatedAt: record.updatedAt,
   };
 
-  /** Whether it fits and opens is nothing that is stored: a definition that is put right again brings it back. */
+  /** `unreadable` and `unbound` are computed, not stored: restoring a key or a definition restores the credential. */
   async function readStatus(): Promise<CredentialStatus> {
     if (record.status !== 'active' || record.sealed === null) return record.status;
     if (!keyring.hasKeyFor(record.sealed)) return 'unreadable';

@@ -1,3 +1,27 @@
+/**
+ * The token vault.
+ *
+ * Responsibility: stores every token that outlives a call (grants of users, tokens of a login at the identity
+ * provider, `client_credentials` tokens, imported tokens), refreshes them and hands out access tokens. No other
+ * module reads a refresh token, except inside `withRefreshToken`.
+ *
+ * Invariants:
+ * - One sender per refresh token. A replica sends it only while it holds the claim in the credential record, an
+ *   atomic compare-and-set in the store. The lease only reduces contention. Authorization servers rotate refresh
+ *   tokens and revoke the grant on reuse (RFC 6749 section 6, RFC 9700 section 4.14.2).
+ * - New tokens replace exactly the tokens whose refresh token they consumed: a compare-and-set on generation,
+ *   refresh token hash and sequence number. A sign-in or sign-out in the meantime wins.
+ * - The vault stores new tokens before it hands them out. If the store fails, the tokens are written sealed to
+ *   `pendingWrites`, used from memory, and saved later. The consumed refresh token is not sent again.
+ * - If the response to a refresh may have been lost, the record is marked (`rtSuspect`). The refresh token is sent
+ *   again only within the issuer's known grace period or after the access token has expired.
+ * - `invalid_grant` marks the record and deletes nothing. Other errors change no token.
+ * - Tokens are sealed together with their user, server, endpoints and sequence number. A modified store cannot
+ *   redirect them.
+ * - Shutdown waits for refreshes in flight. Aborting a waiting caller never aborts a refresh.
+ *
+ * RFCs: 6749 section 6 (refresh), 9700 section 4.14 (rotation), 7009 (revocation), 9449 (DPoP), 8707 (resource).
+ */
 import type { Cancellation, Clock, HiddenText, Keyring, Leases, Random } from '@behalf/kernel';
 import type {
   ChangeFeed,
@@ -16,25 +40,26 @@ import type { TokenSet } from '../oauth/tokenEndpoint.ts';
 import type { SignInReason } from '../signInRequired.ts';
 import type { VaultTimings } from './createVault.ts';
 
-/** One access token at one moment. Immutable: a renewed one is another. */
+/** An access token as the vault hands it out. Immutable: a refreshed token is a new object. */
 export interface VaultToken {
+  /** The id of the credential. */
   readonly id: string;
   readonly generation: number;
   readonly tokenSeq: number;
   readonly accessToken: string;
-  /** The only address it may be presented to. */
+  /** The only URL that may receive the token. */
   readonly canonicalUrl: string;
-  /** Until when it is given out: its end less the skew. Infinity when its end is not known. */
+  /** Expiry minus the refresh skew. Infinity if the expiry is unknown. */
   readonly usableUntil: number;
   readonly expiresAt: number | null;
   readonly scopes: string;
-  /** What was asked for: more than was granted, where the authorization server gave less. */
+  /** The scopes of the authorization request. The authorization server may have granted fewer. */
   readonly scopesRequested: string;
-  /** Of a login: whom it speaks of. */
+  /** Only for a login: the ID token of the user. */
   readonly idToken?: string | undefined;
-  /** There is a refresh token behind it that nobody has refused. */
+  /** True if the credential has a refresh token that was not rejected. */
   readonly isRenewable: boolean;
-  /** Of one that is bound to a key: it is nothing without a proof, and no bearer token. */
+  /** Set for a DPoP-bound token (RFC 9449). Such a token is never sent as a bearer token. */
   readonly prover?: Prover | undefined;
 }
 
@@ -45,40 +70,43 @@ export type TokenOutcome =
       readonly reason: SignInReason;
       readonly credentialId?: string | undefined;
       readonly scopes?: string | undefined;
-      /** What the next sign-in has to prove: JSON text. Never shown. */
+      /** A claims request for the next sign-in, as JSON text. Never shown. */
       readonly claims?: string | undefined;
     }
-  /** Transient: nothing was stored, nobody has to do anything but try again. */
+  /** Transient. Nothing was stored; the caller may retry. */
   | {
       readonly kind: 'unavailable';
       readonly reason: 'refresh_busy' | 'authorization_server' | 'store' | 'closing';
       readonly retryAfterMs: number;
     }
-  /** The operator's to mend. */
+  /** The operator must change the configuration. */
   | { readonly kind: 'misconfigured'; readonly error: string };
 
-/** A grant that was just given: stored before anything else is done with it. */
+/** Any outcome but a token. */
+export type MissingToken = Exclude<TokenOutcome, { kind: 'token' }>;
+
+/** A new grant. The vault stores it before any other step uses it. */
 export interface GrantCommit extends CredentialKey {
   readonly binding: GrantBinding;
   readonly endpoints: CredentialEndpoints | null;
   readonly tokens: TokenSet;
-  /** When the request for it was sent. */
+  /** When the token request was sent. */
   readonly sentAt: number;
   readonly scopesRequested: string;
-  /** The key that the tokens are bound to, where they are. */
+  /** The DPoP key that the tokens are bound to. */
   readonly dpopKey?: HiddenText | undefined;
-  /** The generation it is meant to follow; 0: there was none. Another one meanwhile wins. */
+  /** The generation that this grant replaces; 0 for none. If another generation was stored meanwhile, it wins. */
   readonly baseGeneration: number;
-  /** When the row goes by itself: with the session, of a login. */
+  /** When the store deletes the record: for a login, the end of the session. */
   readonly rowExpiresAt?: number | null;
 }
 
 export type CommitOutcome =
   | { readonly kind: 'committed'; readonly id: string; readonly generation: number }
-  /** Somebody was faster: this grant is discarded. */
+  /** Another grant was stored first. The vault discards this one. */
   | { readonly kind: 'superseded'; readonly generation: number };
 
-/** What may be shown of a credential: no token, no hash. */
+/** The visible part of a credential. Contains no token and no hash that identifies one. */
 export interface CredentialSummary extends CredentialKey {
   readonly id: string;
   readonly isDefault: boolean;
@@ -90,43 +118,41 @@ export interface CredentialSummary extends CredentialKey {
   readonly scopes: string;
   readonly expiresAt: number | null;
   readonly hasRefreshToken: boolean;
-  /** First characters of a keyed hash: tells two tokens apart and leads to neither. */
+  /** Prefix of a keyed hash. Distinguishes two tokens without revealing either. */
   readonly fingerprint: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** `unsupported`: the authorization server offers no way. `none`: there was nothing to revoke. */
+/** `unsupported`: the authorization server has no revocation endpoint. `none`: there was no credential. */
 export type RevocationResult = 'yes' | 'failed' | 'unsupported' | 'none';
 
 interface VaultCallOptions {
-  /** This caller's patience: what was begun goes on without them. */
+  /** Aborts this caller's wait. The refresh continues. */
   readonly signal?: Cancellation;
 }
 
-/** A refresh token that may be sent once, now, to where it came from and as who it was given to. */
+/** A refresh token for one request by this caller, to the endpoint and with the client of the grant. */
 export interface BorrowedToken {
   readonly endpoint: string;
   readonly clientId: string;
-  /** In the moment of sending: throws when another may have it by now. */
+  /** Call right before sending. Throws if the claim may have expired. */
   reveal(): HiddenText;
 }
 
-/** What came of it. */
 export interface BorrowResult<T> {
   readonly value: T;
-  /** The refresh token that the answer puts in its place. */
+  /** The new refresh token, if the response rotated it. */
   readonly rotatedToken?: string | undefined;
-  /** It was sent, and the answer does not say what became of it. */
+  /** True if the token was sent and the response does not show whether it was consumed. */
   readonly isInDoubt?: boolean;
 }
 
-export type BorrowOutcome<T> =
-  { readonly kind: 'used'; readonly value: T } | Exclude<TokenOutcome, { kind: 'token' }>;
+export type BorrowOutcome<T> = { readonly kind: 'used'; readonly value: T } | MissingToken;
 
 /**
- * Rejects as `work` does: what was taken by then is in doubt. Who leaves by the signal before that leaves the line, and takes nothing any
- * more.
+ * Rejects if `work` rejects; a revealed token is then in doubt. If `signal` aborts before the token is revealed, the
+ * call leaves the queue and the token is not used.
  */
 export type WithRefreshToken = <T>(
   key: CredentialKey,
@@ -134,53 +160,51 @@ export type WithRefreshToken = <T>(
   work: (borrowed: BorrowedToken) => Promise<BorrowResult<T>>,
 ) => Promise<BorrowOutcome<T>>;
 
-/**
- * The one that knows refresh tokens. Everybody else gets an access token or nothing; who has to show a refresh token itself is lent it.
- */
 export interface CredentialVault {
-  /** At once, from memory, while what is known is fresh enough; undefined: ask `token`. */
+  /** Answers from memory without I/O. Undefined: call `token`. */
   peek(key: CredentialKey): VaultToken | undefined;
-  /** A usable token, renewed if it must be. */
+  /** A usable token, refreshed if necessary. */
   token(key: CredentialKey, options?: VaultCallOptions): Promise<TokenOutcome>;
   /**
-   * The server refused this very access token with a 401: another one, stored by a peer or renewed now, or why there is none.
+   * Call when the server answered 401 to `refusedToken`. Returns a different token, stored by another replica or
+   * refreshed now, or the reason why there is none.
    */
   recover(key: CredentialKey, refusedToken: string, options?: VaultCallOptions): Promise<TokenOutcome>;
-  /** Stores a grant. The old one stays until this very step, and is gone after it. */
+  /** Stores a grant and replaces the previous one in the same atomic step. */
   commit(grant: GrantCommit): Promise<CommitOutcome>;
-  /** Ends it here at once, then at the authorization server. */
+  /** Ends a credential locally, then revokes it at the authorization server. Leaves a tombstone. */
   disconnect(key: CredentialKey): Promise<{ readonly existed: boolean; readonly revoked: RevocationResult }>;
-  /** Removes it here before it resolves, so that nothing is left of it; the authorization server is told afterwards. */
+  /** Deletes the credential before it resolves; revokes it at the authorization server in the background. */
   remove(key: CredentialKey): Promise<boolean>;
-  /** Marks that its user has to sign in again, and keeps what is there. */
+  /** Marks that the user must sign in again. Tokens stay usable until they expire. */
   requireSignIn(key: CredentialKey, reason: SignInReason): Promise<boolean>;
-  /** Of one holder, in a stable order; opens nothing. */
+  /** The credentials of one holder in a stable order. Decrypts nothing. */
   list(tenant: string, principal: string, serverId?: string): Promise<readonly CredentialSummary[]>;
   find(key: CredentialKey): Promise<CredentialSummary | null>;
   makeDefault(id: string): Promise<boolean>;
-  /** One user of a credential at a time, for servers that end the old token on refresh (`exclusive: true`). */
+  /** Serializes calls per credential, for servers that invalidate the old token on refresh (`exclusive: true`). */
   withExclusiveUse<T>(key: CredentialKey, signal: Cancellation, work: () => Promise<T>): Promise<T>;
-  /** One use of the refresh token, which nobody else uses meanwhile, a renewal included. */
+  /** Lends the refresh token for one request. No refresh and no other borrower uses it meanwhile. */
   withRefreshToken: WithRefreshToken;
-  /** Told when a token changed, here or elsewhere. */
+  /** Notifies when a credential changed on any replica. `*`: any credential may have changed. */
   onChange(listener: (id: string) => void): () => void;
-  /** Told of every token that is given out here, before its caller has it. */
+  /** Notifies of each token that this replica hands out, before the caller receives it. */
   onTokenProvided(listener: (token: VaultToken) => void): () => void;
-  /** How many renewals are under way: what a shutdown waits for. */
+  /** The number of refreshes in flight. Shutdown waits for them. */
   readonly activeRenewals: number;
-  /** No new refreshes; those under way finish, within 15 s. */
+  /** Starts no new refresh and waits up to 15 s for those in flight. */
   close(): Promise<void>;
 }
 
 export type RefreshOutcome =
   | 'ok'
-  /** A pair that had been put aside was taken up; nothing was sent. */
+  /** Tokens from `pendingWrites` were saved. No request was sent. */
   | 'adopted'
-  /** Somebody signed in or out meanwhile: what came was discarded. */
+  /** A sign-in or sign-out happened meanwhile. The new tokens were discarded. */
   | 'superseded'
   | 'rejected'
   | 'lost_rotation'
-  /** Refused before the access token's end, which says nothing yet. */
+  /** Rejected before the access token expired. Not conclusive: some servers refuse early refreshes. */
   | 'early_refused'
   | 'user_needed'
   | 'client_refused'
@@ -190,25 +214,25 @@ export type RefreshOutcome =
   | 'moved'
   | 'unintelligible';
 
-/** For the metrics and the audit. Holds no token. */
+/** For metrics and audit. Contains no token. */
 export type VaultEvent =
   | { readonly kind: 'refresh'; readonly credential: CredentialKey; readonly outcome: RefreshOutcome }
-  /** Its user has to sign in again. Told once for each time it came to that. */
+  /** The user must sign in again. Recorded once per change to that state. */
   | { readonly kind: 'sign_in_needed'; readonly credential: CredentialKey; readonly reason: string }
-  /** A pair was received and could not be stored. */
+  /** New tokens could not be stored. */
   | { readonly kind: 'persist_failed'; readonly credential: CredentialKey };
 
-/** What a token of our own for a server takes: nobody has to sign in for it. */
+/** The inputs of a `client_credentials` request. */
 export interface AppGrant {
   readonly context: GrantContext;
   readonly endpoints: CredentialEndpoints;
   readonly scopes: string;
-  /** Whether its tokens are bound to a key of ours. */
+  /** Request DPoP-bound tokens. */
   readonly usesDpop?: boolean;
 }
 
-/** Null: the server has no such grant. */
 export interface AppGrants {
+  /** Null if the server does not use `client_credentials`. */
   resolve(key: CredentialKey): Promise<AppGrant | null>;
 }
 
@@ -226,18 +250,25 @@ export interface VaultParts {
   /** For credentials of the kind `client_credentials`. */
   readonly appGrants?: AppGrants;
   readonly readError: ReadNetworkError;
-  /** Proves possession of the keys that tokens are bound to. Absent: one of its own. */
+  /** Default: an instance of the vault's own. */
   readonly dpop?: Dpop;
   readonly record: (event: VaultEvent) => void;
   readonly timings?: Partial<VaultTimings>;
 }
 
-/** The parts as they go on within this folder. */
-export interface ResolvedVaultParts extends Omit<VaultParts, 'timings' | 'dpop'> {
+/** The dependencies of every module in this folder. */
+export interface VaultCore extends Omit<VaultParts, 'timings' | 'dpop' | 'record'> {
   readonly dpop: Dpop;
   readonly timings: VaultTimings;
-  /** The store's time: what is written into records and compared with them. */
+  /** The store's time. Used for every value that is written to a record or compared with one. */
   readonly clock: Clock;
-  /** This process's own time: for how long something takes here, and for what the change feed says. */
+  /** The time of this process. Used for durations and for the change feed. */
   readonly localClock: Clock;
+  readonly recordEvent: (event: VaultEvent) => void;
+  /** When the vault began to close (local time); Infinity while it is open. */
+  readonly closingSince: () => number;
+}
+
+export function errorName(error: unknown): string {
+  return error instanceof Error ? error.name : 'unknown';
 }
