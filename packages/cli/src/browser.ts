@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 
 const openers: Partial<Record<NodeJS.Platform, readonly [command: string, ...args: string[]]>> = {
   darwin: ['open'],
-  // `start` is a word of the shell, which would read the address; this one does not.
+  // `start` is a shell built-in, and the shell would interpret the URL. This program does not.
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
   linux: ['xdg-open'],
 };
 
-/** Opens an address in the user's browser; false where there is none, or none was found. */
+/** Opens a URL in the user's browser. False if no browser could be started. */
 export function openBrowser(
   url: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -18,7 +18,7 @@ export function openBrowser(
   if (!opener || !hasScreen || !/^https?:\/\//.test(url)) return Promise.resolve(false);
   const [command, ...args] = opener;
   return new Promise((resolve) => {
-    // No shell: an address is one argument, whatever stands in it.
+    // Without a shell, the URL is always a single argument.
     const child = spawn(command, [...args, url], { stdio: 'ignore', detached: true });
     child.once('error', () => resolve(false));
     child.once('spawn', () => {

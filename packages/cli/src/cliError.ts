@@ -1,4 +1,4 @@
-/** How a command ended, for whoever runs it from a script. */
+/** Exit codes for scripts. */
 export const exitCodes = {
   ok: [0, 'Success.'],
   failed: [1, 'The operation failed.'],
@@ -18,14 +18,14 @@ export function getExitCode(exitStatus: ExitStatus): number {
 }
 
 interface CliErrorDetail {
-  /** A code of the gateway, or a word of ours. */
+  /** An error code of the gateway or of the CLI. */
   readonly code?: string | undefined;
   readonly action?: string | undefined;
-  /** What is wrong, one by one. */
+  /** The individual problems. */
   readonly problems?: readonly string[] | undefined;
 }
 
-/** Ends a command; what it says is fit to be printed. */
+/** Ends a command. The message is safe to print. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitStatus: ExitStatus;
@@ -37,12 +37,12 @@ export class CliError extends Error {
   }
 }
 
-/** The command line itself is wrong. */
+/** The command line is invalid. */
 export function createUsageError(message: string, problems?: readonly string[]): CliError {
   return new CliError('usage', message, { code: 'usage', problems });
 }
 
-/** Ctrl-C. */
+/** The user pressed Ctrl-C. */
 export function createInterruptedError(): CliError {
   return new CliError('interrupted', 'Interrupted.', { code: 'interrupted' });
 }

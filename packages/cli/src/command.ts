@@ -5,7 +5,7 @@ import type { Style } from './output/terminal.ts';
 
 export interface OptionSpec {
   readonly name: string;
-  /** What stands behind it; absent: it is there or not. */
+  /** The name of the option's value; absent for a flag. */
   readonly value?: string;
   readonly multiple?: boolean;
   readonly description: string;
@@ -17,21 +17,21 @@ export interface ArgumentSpec {
   readonly optional?: boolean;
 }
 
-/** What a command is, for its help, its parser and its page in the documentation alike. */
+/** The specification of a command, for help, parser and documentation. */
 export interface Command {
-  /** The words that name it. */
+  /** The words that select the command. */
   readonly path: readonly string[];
   readonly summary: string;
   readonly arguments: readonly ArgumentSpec[];
   readonly options: readonly OptionSpec[];
-  /** What else is worth knowing: joined, a paragraph. */
+  /** Sentences that together form the description. */
   readonly notes: readonly string[];
   run(context: Context): Promise<CommandOutput>;
 }
 
-/** What was given, by the names of the specification. */
+/** The parsed arguments and options, by their names in the specification. */
 export interface ParsedArguments {
-  /** An argument that is not optional. */
+  /** Returns a required argument. */
   argument(name: string): string;
   optional(name: string): string | undefined;
   text(option: string): string | undefined;
@@ -43,13 +43,13 @@ export interface Context {
   readonly input: ParsedArguments;
   readonly io: Io;
   readonly style: Style;
-  /** Says what goes on. */
+  /** Prints progress. */
   readonly progress: (text: string) => void;
-  /** Made when it is first asked for: what works offline needs none. */
+  /** Created on first use, because offline commands need no gateway. */
   readonly gateway: () => GatewayClient;
 }
 
-/** What came of it, for people and for programs. */
+/** The result, as text for people and as JSON for programs. */
 export interface CommandOutput {
   readonly exitStatus: ExitStatus;
   readonly text: string;

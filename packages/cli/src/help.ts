@@ -4,7 +4,7 @@ import { commonOptions } from './parse.ts';
 
 const LINE_WIDTH = 88;
 
-/** How one command is called. The page about the command holds the same text. */
+/** The usage text of one command. The documentation contains the same text. */
 export function formatCommandHelp(command: Command): string {
   const { path, summary, options, notes } = command;
   const specs = [...options, ...commonOptions];
@@ -25,7 +25,7 @@ export function formatCommandHelp(command: Command): string {
   ].join('\n');
 }
 
-/** All commands, or those of one group. */
+/** Lists all commands or those of a group. */
 export function formatOverview(commands: readonly Command[], group: readonly string[] = []): string {
   const shown = commands.filter(({ path }) => group.every((word, index) => path[index] === word));
   return [
@@ -80,7 +80,7 @@ function formatSection(title: string, rows: readonly (readonly [string, string])
   ];
 }
 
-/** Lines of at most so many signs, each indented. */
+/** Wraps text to a maximum line length and indents it. */
 function wrapText(text: string, indent: number): string[] {
   const lines: string[] = [];
   let line = '';

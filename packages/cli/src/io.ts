@@ -1,18 +1,18 @@
-/** Everything of the outside that commands touch. */
+/** All input and output of commands. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Standard output: what was asked for, and nothing else. */
+  /** Standard output: the result only. */
   out(text: string): void;
-  /** Standard error: what goes on meanwhile. */
+  /** Standard error: progress and errors. */
   err(text: string): void;
   readStdin(): Promise<string>;
   readFile(path: string): Promise<string>;
-  /** Whether somebody sits there who can be asked. */
+  /** Whether a user can answer prompts. */
   readonly isInteractive: boolean;
   readonly colors: { readonly out: boolean; readonly err: boolean };
-  /** A line that is typed in. */
+  /** Reads a line from the user. */
   prompt(question: string): Promise<string>;
-  /** False where there is no browser that could be opened. */
+  /** False if no browser could be started. */
   openBrowser(url: string): Promise<boolean>;
   readonly fetch: typeof fetch;
   now(): number;

@@ -11,7 +11,7 @@ import { runCli } from './run.ts';
 
 const { env, stdin, stdout, stderr } = process;
 const interruption = new AbortController();
-// Once: who presses it again ends the process.
+// Registered once, so that a second Ctrl-C ends the process.
 process.once('SIGINT', () => interruption.abort());
 
 const hasColors = (stream: NodeJS.WriteStream) => stream.isTTY && (env['NO_COLOR'] ?? '') === '';

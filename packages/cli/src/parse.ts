@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { createUsageError } from './cliError.ts';
 import type { Command, ParsedArguments, OptionSpec } from './command.ts';
 
-/** Every command takes these. */
+/** Options of every command. */
 export const commonOptions: readonly OptionSpec[] = [
   {
     name: 'json',
@@ -26,7 +26,7 @@ export type ParsedCommandLine =
   | { readonly kind: 'version' }
   | { readonly kind: 'run'; readonly command: Command; readonly input: ParsedArguments };
 
-/** What the words of a command line mean, or what is wrong with all of them together. */
+/** Parses a command line. Reports all problems at once. */
 export function parseCommandLine(argv: readonly string[], commands: readonly Command[]): ParsedCommandLine {
   const named = findCommand(argv, commands);
   const rest = argv.slice(named?.path.length ?? 0);
@@ -48,7 +48,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
   return { kind: 'run', command: named, input: parseCommandArguments(named, rest) };
 }
 
-/** The longest name that the line begins with. */
+/** The command with the longest matching path. */
 function findCommand(argv: readonly string[], commands: readonly Command[]): Command | undefined {
   return commands
     .filter(({ path }) => path.every((word, index) => argv[index] === word))
@@ -110,7 +110,7 @@ function parseCommandArguments(command: Command, argv: readonly string[]): Parse
   for (const { name, optional = false } of argumentSpecs.slice(positionals.length)) {
     if (!optional) problems.push(`${name} is missing`);
   }
-  // Not repeated: it may be a secret that does not belong here.
+  // The message does not repeat the value, which may be a secret.
   if (positionals.length > argumentSpecs.length) problems.push('there are too many arguments');
   if (problems.length > 0) {
     throw createUsageError(`The arguments of behalf ${command.path.join(' ')} are not valid.`, [

@@ -6,7 +6,7 @@ import type { Io } from './io.ts';
 import { createStyle, formatJson, stripControls } from './output/terminal.ts';
 import { parseCommandLine, type ParsedCommandLine } from './parse.ts';
 
-/** One command line, from its words to its exit code. Never throws what a person could have mended. */
+/** Runs one command line and returns its exit code. Throws only on programming errors. */
 export async function runCli(
   argv: readonly string[],
   commands: readonly Command[],
@@ -52,7 +52,7 @@ function createContext({ input }: Extract<ParsedCommandLine, { kind: 'run' }>, i
   };
 }
 
-/** For a program it is a document like any other; people read it beside what was printed before. */
+/** JSON output goes to standard output like a result. Text goes to standard error. */
 function printError(io: Io, { message, detail }: CliError, wantsJson: boolean): void {
   const { code, action, problems } = detail;
   if (wantsJson) {

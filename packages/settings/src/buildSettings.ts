@@ -27,28 +27,28 @@ import type { EnvRecord } from './template/resolveEnv.ts';
 export interface Settings {
   readonly servers: readonly ServerSettings[];
   readonly mcpSettings: Readonly<McpSettings>;
-  /** Only what the file says: absent permissions keep what is stored. */
+  /** Only what the file contains. Absent permissions keep the stored value. */
   readonly interface: { readonly mcpServers: Readonly<InterfaceMcpServers> | undefined };
   readonly endpoints: {
     readonly custom: readonly EndpointSettings[];
     readonly toolApproval: Readonly<ToolApproval> | undefined;
   };
   readonly identityProviders: readonly ProviderSettings[];
-  /** Null unless it is enabled. */
+  /** Null unless enabled. */
   readonly authorizationServer: Readonly<AuthorizationServer> | null;
 }
 
 interface BuiltSettings {
-  /** Absent when there are errors. */
+  /** Absent if there are errors. */
   settings?: Settings;
   errors: Finding[];
   warnings: Finding[];
   unused: string[];
-  /** Names of the environment variables that went into the settings. */
+  /** Names of the environment variables that the settings used. */
   variables: string[];
 }
 
-/** From the plain value of a file to a frozen snapshot. */
+/** Converts the parsed YAML to frozen settings. */
 export function buildSettings(value: unknown, env: EnvRecord): BuiltSettings {
   const check = checkConfig(value, createProbeExpander(env));
   const textCompiler = createTextCompiler(env);
@@ -62,7 +62,7 @@ export function buildSettings(value: unknown, env: EnvRecord): BuiltSettings {
   const endpoints = compileEndpoints(check.config?.endpoints, env);
   const errors = [...check.errors, ...textCompiler.findings, ...endpoints.errors];
   const warnings = [...check.warnings, ...endpoints.warnings];
-  // A provider whose section is wrong is not one a server forgot to declare, and a misspelt key not one that is missing.
+  // If a provider section is invalid or a key is misspelled, do not also report that a provider is missing.
   const areProvidersValid = !check.errors.some(({ path }) => path[0] === 'identityProviders');
   if (check.config && areProvidersValid && textCompiler.findings.length === 0) {
     const obo = checkObo(servers, providers, {
@@ -95,8 +95,8 @@ export function buildSettings(value: unknown, env: EnvRecord): BuiltSettings {
 export type CompiledDefinition = { ok: true; server: ServerSettings } | { ok: false; errors: Finding[] };
 
 /**
- * One definition that does not stand in the file: from its plain value to what the file's own become. A key it should
- * not have is an error; what only deserves a warning in a file is not told.
+ * Compiles a single definition that is not in the file, in the same way as the definitions of the file. Unknown
+ * keys are errors. Warnings are not reported.
  */
 export function compileDefinition(
   name: string,
@@ -120,8 +120,9 @@ export function compileDefinition(
 }
 
 /**
- * What runs when there is no file: the reference server, so that there are tools in the first minute. One of its tools
- * fetches URLs from a list of domains in its environment; a name that never resolves (RFC 6761) leaves it none.
+ * The settings without a configuration file: the MCP reference server, so that a new installation has tools. Its
+ * URL-fetching tool reads allowed domains from its environment. A domain that never resolves (RFC 6761) allows
+ * none.
  */
 export function builtInSettings(everything: { command: string; args: readonly string[] }): Settings {
   const { settings, errors } = buildSettings(
@@ -136,7 +137,7 @@ export function builtInSettings(everything: { command: string; args: readonly st
         },
       },
     },
-    // Passed as values, so that a path that holds ${ or {{ stays a path.
+    // Passed as variables, so that `${` or `{{` in a path is not a placeholder.
     {
       BUILT_IN_COMMAND: everything.command,
       ...Object.fromEntries(everything.args.map((arg, index) => [`BUILT_IN_ARG_${index}`, arg])),
@@ -149,7 +150,7 @@ export function builtInSettings(everything: { command: string; args: readonly st
   return settings;
 }
 
-/** A snapshot is shared by everything that runs; whoever could change it could change someone else's server. */
+/** All users share the settings. A modification for one server must not affect another one. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

@@ -9,25 +9,25 @@ export type SettingsResult =
   | {
       ok: true;
       settings: Settings;
-      /** The plain definitions of `mcpServers` by name, as they were written: what overrides are laid over. */
+      /** The definitions of `mcpServers` as written, by name. Overrides apply to them. */
       definitions: Readonly<Record<string, unknown>>;
-      /** The whole file with a mask for every secret, for people to look at. */
+      /** The whole file with every secret masked, for display. */
       redacted: Readonly<Record<string, unknown>>;
       warnings: Diagnostic[];
-      /** LibreChat keys without effect, each once. */
+      /** LibreChat keys that have no effect. */
       unused: string[];
-      /** Environment variables the file used: none of them is to be called ignored. */
+      /** The environment variables that the file used. */
       variables: string[];
     }
   | { ok: false; diagnostics: Diagnostic[] };
 
 interface SettingsOptions {
   env: EnvRecord;
-  /** What others have to say against settings that are well formed: told with path and line like the rest. */
+  /** Additional checks of valid settings. Their findings are reported with path and line. */
   check?: (settings: Settings) => readonly Finding[];
 }
 
-/** The text of a librechat.yaml to a frozen snapshot, or everything that is wrong with it. Never throws. */
+/** Loads the text of a librechat.yaml. Returns frozen settings or all problems. Never throws. */
 export function loadSettings(text: string, { env, check = () => [] }: SettingsOptions): SettingsResult {
   const yaml = readYaml(text);
   if (!yaml.ok) return yaml;
@@ -46,7 +46,7 @@ export function loadSettings(text: string, { env, check = () => [] }: SettingsOp
   };
 }
 
-/** Only of a file that is valid, so each of them is a definition. */
+/** Requires a valid file, in which every value is a definition. */
 function readDefinitions(value: unknown): Record<string, unknown> {
   const { mcpServers } = value as { mcpServers?: Record<string, unknown> | null };
   return mcpServers ?? {};
@@ -56,7 +56,7 @@ function sortByLine(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return [...diagnostics].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }
 
-/** The one message for a terminal: a line per diagnostic with place, path, reason and what to do. */
+/** Formats diagnostics for a terminal: one line each with position, path, reason and suggestion. */
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], filename: string): string {
   return diagnostics
     .map(({ path, message, suggestion, line }) => {
@@ -67,7 +67,7 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[], filename: 
     .join('\n');
 }
 
-/** The environment with a `.env` file's text beneath it: what the process was given wins. */
+/** Merges a `.env` file into the environment. The environment takes precedence. */
 export function mergeEnvFile(envFileText: string | undefined, env: EnvRecord): EnvRecord {
   return envFileText === undefined ? env : { ...parseEnv(envFileText), ...env };
 }

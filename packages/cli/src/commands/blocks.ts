@@ -118,7 +118,7 @@ async function allBlocks(gateway: GatewayClient): Promise<BlockSummary[]> {
   return blocks;
 }
 
-/** As the tool declares them. Which are missing is the gateway's to say: it knows what the block brings by itself. */
+/** Parses inputs by the tool's schema. The gateway reports missing ones, because the block may provide them. */
 async function readInputs(context: Context, id: string): Promise<Record<string, unknown>> {
   const { input, gateway } = context;
   const { inputSchema } = await gateway().request(blockPath(id), BlockView);
@@ -128,7 +128,7 @@ async function readInputs(context: Context, id: string): Promise<Record<string, 
   throw createUsageError('The inputs are not valid for the block. Nothing was sent.', parsed.problems);
 }
 
-/** All that is missing, one by one: what to bring, and where to do what. */
+/** Lists everything that is missing: inputs to provide, and servers to sign in to. */
 function formatMissingParts({ inputs, credentials }: MissingParts): string[] {
   const needs = credentials.flatMap((group) => group.needs);
   return [
@@ -149,7 +149,7 @@ function formatMissingParts({ inputs, credentials }: MissingParts): string[] {
   ];
 }
 
-/** What is missing ends a command as an input does; where it is a sign-in alone, as that does. */
+/** Maps a missing part to an input error, or to a sign-in error if only a sign-in is missing. */
 function toMissingError(error: unknown): unknown {
   if (!(error instanceof GatewayProblem)) return error;
   const { missing, code, detail } = error.problem;

@@ -16,7 +16,7 @@ export const configCheck: Command = {
     'certificate files are checked only when a gateway starts.',
   ],
   async run({ input, io }) {
-    // Only here: it is most of what the command would load.
+    // Imported here, because it is most of the code that the CLI would load.
     const {
       formatDiagnostics: explain,
       loadSettings,

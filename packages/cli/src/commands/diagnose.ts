@@ -14,7 +14,7 @@ import { serverArgument } from '../input/sharedInputs.ts';
 import { formatCredential, toCredentialJson } from '../output/credential.ts';
 import { type Style, stripControls, toCleanLine } from '../output/terminal.ts';
 
-/** A server may take that long to come up. */
+/** How long a server may take to start. */
 const TEST_TIMEOUT_MS = 120_000;
 
 export const mcpTest: Command = {
@@ -114,14 +114,14 @@ function getDiagnosisExitStatus({ ok, steps }: DiagnosisView): ExitStatus {
   return code === 'MCP_SERVER_NOT_FOUND' ? 'absent' : 'failed';
 }
 
-/** In words to who asked for themselves. */
+/** The conclusion for a user who checks their own access. */
 export function formatConclusion({ serverName, ok }: DiagnosisView, style: Style): string {
   return ok
     ? style.good(`Your calls to ${stripControls(serverName)} work.`)
     : style.bad(`Your calls to ${stripControls(serverName)} do not work, or will stop working soon.`);
 }
 
-/** A line for each step, what to do below those that need it, and what it comes to. */
+/** One line per step, the action for each failed step, and the conclusion. */
 export function formatChecklist(
   { steps }: DiagnosisView,
   style: Style,
@@ -141,7 +141,7 @@ export function formatChecklist(
 
 const MARK_WIDTH = 4;
 
-/** Words and not only colours. */
+/** Text in addition to color. */
 const formatMark: Record<DiagnosisStep['outcome'], (style: Style) => string> = {
   ok: ({ good }) => good('ok  '),
   warning: ({ caution }) => caution('note'),
@@ -149,7 +149,10 @@ const formatMark: Record<DiagnosisStep['outcome'], (style: Style) => string> = {
   skipped: ({ dim }) => dim('-   '),
 };
 
-/** Why calls of somebody else do or do not work. The gateway presents nothing of theirs for it, and writes down who asked. */
+/**
+ * Checks the access of another user. The gateway uses none of that user's credentials and records the request in
+ * the audit log.
+ */
 async function diagnoseUser(context: Context, server: string, user: string): Promise<CommandOutput> {
   const { gateway, style, progress } = context;
   const userId = user.includes('@') ? await findUserId(context, user) : user;
@@ -176,7 +179,7 @@ async function findUserId({ gateway }: Context, email: string): Promise<string> 
   const { users } = await gateway().request(path, AdminUsersView);
   const matches = users.filter((user) => user.email.toLowerCase() === email.toLowerCase());
   const [match] = matches;
-  // One address at two providers is two accounts; which one is meant is not guessed.
+  // One email address at two identity providers belongs to two accounts. Do not guess.
   if (!match || matches.length > 1) {
     throw new CliError('absent', 'There is not exactly one account with this email in your tenant.', {
       code: 'USER_NOT_FOUND',

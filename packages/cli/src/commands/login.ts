@@ -29,9 +29,9 @@ const loginOptions: readonly OptionSpec[] = [
   },
 ];
 
-/** One long look at how it stands. */
+/** Duration of one long-poll request for the status. */
 const POLL_WAIT_MS = 20_000;
-/** A gateway that restarts is not an end. */
+/** Tolerates a restart of the gateway. */
 const MAX_FAILED_POLLS = 10;
 const POLL_RETRY_MS = 1_000;
 
@@ -39,7 +39,7 @@ interface StartedFlow extends FlowView {
   readonly isOwnFlow: boolean;
 }
 
-/** One sign-in from its beginning to a token that a server was asked with. */
+/** Runs a sign-in and verifies the new token with a request to the server. */
 async function signIn(context: Context, server: string): Promise<CommandOutput> {
   const { input, io, gateway } = context;
   const label = input.text('label');
@@ -69,7 +69,7 @@ async function startFlow(
     };
   } catch (error) {
     const pending = error instanceof GatewayProblem ? FlowView.safeParse(error.problem) : undefined;
-    // One for another credential is somebody's who wants something else.
+    // A flow for another credential label is a different sign-in.
     if (!pending?.success || (label !== undefined && pending.data.label !== label)) throw error;
     progress('A sign-in at this server is already in progress: continuing it.');
     return { ...pending.data, isOwnFlow: false };
@@ -123,7 +123,7 @@ async function waitForFlow(
   }
 }
 
-/** Whoever stops does not want that somebody finishes it later. The sign-in before stays as it is. */
+/** Cancels the flow, so that it cannot be completed later. An earlier sign-in stays valid. */
 async function cancelFlow({ gateway }: Context, server: string): Promise<void> {
   const path = `/api/mcp/oauth/cancel/${encodeURIComponent(server)}`;
   await gateway()
@@ -271,7 +271,7 @@ async function signInEverywhere(context: Context): Promise<CommandOutput> {
   };
 }
 
-/** What is wrong at one server says nothing of the next; what is wrong with the caller does. */
+/** A failure at one server does not affect the next one. A failure of the caller's own authentication does. */
 async function trySignIn(context: Context, server: string): Promise<CommandOutput> {
   try {
     return await signIn(context, server);

@@ -69,7 +69,7 @@ async function callTool(
   }
 }
 
-/** Why there is no such tool: it may be the server that is missing something. */
+/** Explains why the tool does not exist: the server may need a sign-in or configuration. */
 function createToolMissingError(
   { state, code, tools }: ServerToolsView,
   server: string,

@@ -38,7 +38,7 @@ export const mcpList: Command = {
   },
 };
 
-/** What a user has to do before it works. */
+/** The action that the user must take before the server works. */
 function formatSignIn({ authorizationState, configurationState }: ServerStatus): string {
   if (configurationState === 'needs_configuration') return 'values missing';
   switch (authorizationState) {
@@ -129,7 +129,7 @@ export const mcpAdd: Command = {
   },
 };
 
-/** The look at the server comes first, so what fails at it has stored nothing; that is not left to be guessed. */
+/** The gateway tests the server before it stores it. If the test fails, the message says that nothing was stored. */
 async function sendDefinition<T>(
   { gateway }: Context,
   path: string,
@@ -185,7 +185,7 @@ async function readServerDefinition({ input, io }: Context): Promise<Record<stri
   };
 }
 
-/** That there is an `oauth` says that users sign in. What the file holds of it stays, but for what an option says anew. */
+/** An `oauth` section means that users sign in. Values of the file are kept unless an option overrides them. */
 function toOAuthOptions(input: ParsedArguments, fileOptions: unknown): Record<string, unknown> {
   const clientId = input.text('client-id');
   const scope = input.text('scope');
@@ -220,7 +220,7 @@ async function readDefinition(file: string, io: Context['io']): Promise<Record<s
     const value: unknown = JSON.parse(text);
     if (isMapping(value)) return value;
   } catch {
-    // Told below: the error of the parser quotes the text, which may hold a secret.
+    // Reported below. The parser's own message quotes the text, which may contain a secret.
   }
   throw createUsageError(`${file === '-' ? 'Standard input' : file} is not a JSON object.`);
 }

@@ -130,7 +130,7 @@ type TokenInput = Pick<
   'accessToken' | 'refreshToken' | 'expiresIn' | 'scope' | 'issuer' | 'clientId'
 >;
 
-/** Each under the name of a token answer (RFC 6749, section 5.1) or under ours. */
+/** Maps names of a token response (RFC 6749 section 5.1) and of the API. */
 const responseFields = {
   accessToken: 'access_token',
   refreshToken: 'refresh_token',
@@ -140,10 +140,7 @@ const responseFields = {
   clientId: 'client_id',
 } as const satisfies Record<keyof TokenInput, string>;
 
-/**
- * What stands on standard input: a token alone, or a JSON object as an authorization server gives it. Never repeated, not even
- * where it is wrong.
- */
+/** Parses standard input: a bare token, or the JSON of a token response. Error messages never contain the input. */
 export function parseTokenInput(text: string): TokenInput {
   const trimmed = text.trim();
   if (trimmed === '') throw createUsageError('Standard input contains no token.');
@@ -166,7 +163,7 @@ export function parseTokenInput(text: string): TokenInput {
   const { accessToken, expiresIn } = token;
   if (typeof accessToken !== 'string' || accessToken === '')
     throw createUsageError('Standard input contains no access_token.');
-  // Some write the number as a text.
+  // Some providers return `expires_in` as a string.
   if (typeof expiresIn === 'string' && /^\d+$/.test(expiresIn)) token['expiresIn'] = Number(expiresIn);
   return token as TokenInput;
 }

@@ -9,19 +9,19 @@ interface GatewayRequestOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly body?: unknown;
   readonly timeoutMs?: number;
-  /** Also when somebody stopped the command: what tidies up. */
+  /** Continues after Ctrl-C. For cleanup requests. */
   readonly ignoresInterrupt?: boolean;
 }
 
-/** The shape of an answer: a schema of the contracts. */
+/** Validates a response. A schema of `contracts`. */
 export interface ResponseSchema<T> {
   safeParse(value: unknown): { success: true; data: T } | { success: false };
 }
 
-/** The gateway over REST: the only thing that commands talk to. */
+/** The REST client that all commands use. */
 export interface GatewayClient {
   readonly url: string;
-  /** Throws `CliError`, or `GatewayProblem` for what the gateway says no to. */
+  /** Throws `CliError`, or `GatewayProblem` if the gateway returns an error. */
   request<T>(path: string, schema: ResponseSchema<T>, options?: GatewayRequestOptions): Promise<T>;
 }
 
@@ -49,7 +49,7 @@ export function createGatewayClient(
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
-        // The key is for this gateway and for nobody it points at.
+        // A redirect could send the API key to another host.
         redirect: 'manual',
         signal: AbortSignal.any([
           AbortSignal.timeout(timeoutMs),
@@ -98,13 +98,13 @@ function parseBaseUrl(text: string): URL {
   const url = parseUrl(text) && new URL(text);
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
     throw createUsageError('BEHALF_URL is not an http(s) URL.');
-  // It would be printed and sent along.
+  // The URL is printed and sent, so it must not contain a password.
   if (url.username !== '' || url.password !== '')
     throw createUsageError('BEHALF_URL may not contain a user name or a password.');
   return url;
 }
 
-/** Whoever is on the way could read the key and use it. That is for its owner to accept, once and in words. */
+/** Without TLS, the network can read the key. The user must accept that explicitly. */
 function createUnencryptedError({ host }: URL): CliError {
   return new CliError('usage', `Your API key would be sent to ${host} unencrypted. Nothing was sent.`, {
     code: 'unencrypted',
@@ -136,7 +136,7 @@ function isLocal(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
-/** The gateway said no. */
+/** An error response of the gateway. */
 export class GatewayProblem extends CliError {
   readonly problem: Problem;
   constructor(problem: Problem, { exitStatus, action, problems }: ProblemExplanation) {
@@ -162,7 +162,7 @@ function explainProblem({ code, detail, errors }: Problem): ProblemExplanation {
   };
 }
 
-/** 401 and 403 of the gateway are about the caller; what a server wants of its users is told by code. */
+/** A 401 or 403 of the gateway concerns the caller. The error code tells what a server requires of its users. */
 export function getExitStatus(code: ErrorCode): ExitStatus {
   if (code === 'MCP_AUTHORIZATION_REQUIRED' || code === 'MCP_AUTHORIZATION_UNAVAILABLE') return 'signIn';
   switch (errorKinds[code].status) {
@@ -179,15 +179,15 @@ export function getExitStatus(code: ErrorCode): ExitStatus {
   }
 }
 
-/** Below `/api/mcp/<server>/`. */
+/** Relative to `/api/mcp/<server>/`. */
 export function serverPath(server: string, rest: string): string {
   return `/api/mcp/${encodeURIComponent(server)}/${rest}`;
 }
 
-/** Below `/api/mcp/servers/<server>`. */
+/** Relative to `/api/mcp/servers/<server>`. */
 export function definitionPath(server: string, rest = ''): string {
   return `/api/mcp/servers/${encodeURIComponent(server)}${rest}`;
 }
 
-/** For answers that nobody reads. */
+/** For responses whose body is not used. */
 export const anySchema: ResponseSchema<unknown> = { safeParse: (data) => ({ success: true, data }) };

@@ -4,10 +4,7 @@ type ArgumentsResult =
   | { readonly ok: true; readonly args: Record<string, unknown> }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/**
- * The inputs of a tool from `NAME=VALUE`, as its schema wants them. Everything that is missing or wrong is named at once: whoever
- * has to ask for an input asks for all of them.
- */
+/** Converts `NAME=VALUE` pairs to tool inputs by the tool's schema. Reports all missing and invalid inputs at once. */
 export function parseArgumentPairs(
   schema: Schema,
   pairs: readonly string[],
@@ -37,7 +34,7 @@ export function parseArgumentPairs(
   return problems.length > 0 ? { ok: false, problems } : { ok: true, args: { ...args } };
 }
 
-/** What the schema forbids, and what is so near to a name it has that it was meant. */
+/** Finds names that the schema forbids, and names so similar to a defined one that they are probably misspelled. */
 function findUnknownNames(
   schema: Schema,
   properties: Readonly<Record<string, Schema>>,
@@ -77,7 +74,7 @@ type Schema = Readonly<Record<string, unknown>>;
 type ValueResult =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
-/** The types that a schema names; none where it says nothing of them. */
+/** The types in a schema; empty if it names none. */
 function listTypes({ type }: Schema): readonly string[] {
   if (typeof type === 'string') return [type];
   return Array.isArray(type)
@@ -85,13 +82,13 @@ function listTypes({ type }: Schema): readonly string[] {
     : [];
 }
 
-/** What was typed in, as the schema wants it. Several values are a list, where it wants one. */
+/** Converts the text by the schema. Several values form an array, if the schema allows one. */
 function parseValue(schema: Schema | undefined, values: readonly string[]): ValueResult {
   const types = schema ? listTypes(schema) : [];
   const [first = '', ...otherValues] = values;
   if (types.includes('array')) return parseList(schema, values);
   if (otherValues.length > 0) return createProblem('is given more than once');
-  // Where a text is as good as anything else, it is what was typed.
+  // If the schema allows a string, keep the text unchanged.
   if (types.includes('string')) return createValue(first);
   if (types.length === 0) return parseUntyped(schema, first);
   for (const type of types) {
@@ -140,7 +137,7 @@ function parseList(schema: Schema | undefined, values: readonly string[]): Value
   return createValue(list);
 }
 
-/** Nobody says what it should be: one of the allowed texts, else JSON, else the text. */
+/** Without a type in the schema: one of the enum values, else JSON, else the text. */
 function parseUntyped(schema: Schema | undefined, text: string): ValueResult {
   const allowed = schema?.['enum'];
   if (Array.isArray(allowed) && allowed.includes(text)) return createValue(text);

@@ -3,7 +3,7 @@ import type { ArgumentSpec, Context, OptionSpec } from '../command.ts';
 
 export const serverArgument: ArgumentSpec = { name: 'SERVER', description: 'The name of the server.' };
 
-/** How the inputs of a tool are given, wherever one is run. */
+/** Options for the inputs of a tool. */
 export const inputOptions: readonly OptionSpec[] = [
   {
     name: 'arg',
@@ -31,7 +31,7 @@ export async function readJsonArguments({
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw createUsageError('--json-args is not a JSON object.');
 }

@@ -1,6 +1,6 @@
 import type { CredentialView } from '@behalf/contracts';
 
-/** What is shown of a credential anywhere: nothing that leads to it. */
+/** Describes a credential without revealing any part of it. */
 export function formatCredential(credential: CredentialView, now: number): string {
   const { label, fingerprint, hasRefreshToken } = credential;
   const refreshText = hasRefreshToken ? ', renewed automatically' : '';
@@ -14,7 +14,7 @@ export function formatExpiry({ expiresAt }: Pick<CredentialView, 'expiresAt'>, n
     : `expires in ${formatTimeSpan(expiresAt - now)}`;
 }
 
-/** The same for programs. */
+/** The same as JSON. */
 export function toCredentialJson(credential: CredentialView) {
   const { server, label, kind, isDefault, status, reason, scopes, expiresAt, hasRefreshToken, fingerprint } =
     credential;
@@ -26,7 +26,7 @@ export function toCredentialJson(credential: CredentialView) {
   };
 }
 
-/** How long something takes, or is still good, in words. */
+/** Formats a duration in words. */
 export function formatTimeSpan(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   if (seconds < 120) return `${seconds} s`;

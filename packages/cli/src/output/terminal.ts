@@ -1,18 +1,18 @@
-/** What a terminal takes for a command, and what turns the direction of a text around. */
+/** Control characters that a terminal interprets, and characters that change the text direction. */
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const UNSAFE_IN_JSON = /[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** A text of somebody else, as a terminal may show it: servers and their tools choose their own words. */
+/** Makes text from a server safe for a terminal. */
 export function stripControls(text: string): string {
   return text.replace(CONTROLS, '');
 }
 
-/** The same in one line. */
+/** The same on one line. */
 export function toCleanLine(text: string): string {
   return stripControls(text).replace(/\s+/g, ' ').trim();
 }
 
-/** One document. What a terminal would act upon is written as JSON can also write it. */
+/** Formats JSON, with control characters escaped. */
 export function formatJson(value: unknown): string {
   const escaped = JSON.stringify(value, null, 2).replace(
     UNSAFE_IN_JSON,
@@ -31,7 +31,7 @@ export interface Style {
   readonly caution: Paint;
 }
 
-/** Colours where somebody looks, else the text as it is. */
+/** Adds colors if the output is a terminal. */
 export function createStyle(hasColors: boolean): Style {
   const paint =
     (startCode: number, endCode: number): Paint =>
@@ -46,7 +46,7 @@ export function createStyle(hasColors: boolean): Style {
   };
 }
 
-/** Rows below their headings. Cells are other people's words: each is made one harmless line. */
+/** Formats a table. Cells may contain text from servers and are made safe. */
 export function formatTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],

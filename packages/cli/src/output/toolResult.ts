@@ -5,11 +5,11 @@ export interface ToolCallResult {
   readonly content: readonly unknown[];
   readonly structuredContent: unknown;
   readonly isError: boolean;
-  /** Why the user has to sign in at the server first. */
+  /** The reason if the user must sign in to the server first. */
   readonly signIn: string | undefined;
 }
 
-/** What a tool gave back. Its server decides what stands in it, so nothing of it is taken for granted. */
+/** The result of a tool. The server controls its content, so nothing is assumed about it. */
 export const toolResultSchema: ResponseSchema<ToolCallResult> = {
   safeParse(value) {
     const fields = toFields(value);
@@ -28,7 +28,7 @@ export const toolResultSchema: ResponseSchema<ToolCallResult> = {
   },
 };
 
-/** For people: texts as they are, everything else by its kind and size. */
+/** Formats a result for people: text as it is, other content by kind and size. */
 export function formatToolResult({ content, structuredContent }: ToolCallResult): string {
   const blocks = content.map(formatBlock);
   if (blocks.length === 0 && structuredContent !== undefined)

@@ -11,7 +11,7 @@ import { isUnencryptedRemote } from '../obo/plainHttp.ts';
 
 const SECTION = 'authorizationServer';
 
-/** Everything that is wrong with the section of our own authorization server, its variables filled in. */
+/** Validates the section of the gateway's own authorization server, after variable substitution. */
 export function checkAuthorizationServer(
   { clients, idJagIssuers, idJagTenants }: Readonly<AuthorizationServer>,
   login: LoginProviderInfo | null,

@@ -15,7 +15,7 @@ import { createTextCompiler } from './textCompiler.ts';
 
 export type EndpointSettings = Readonly<Omit<CustomEndpoint, 'headers'>> & {
   readonly headers: Readonly<Record<string, Template>>;
-  /** Where it stands in the file: entries before it may be left out. */
+  /** The index in the file. Earlier entries may be skipped. */
   readonly position: number;
 };
 
@@ -27,13 +27,13 @@ interface CompiledEndpoints {
   variableNames: ReadonlySet<string>;
 }
 
-/** LibreChat's word for a value that each user enters; it stands where a URL or a key would. */
+/** LibreChat's marker for a URL or key that each user enters. */
 const USER_PROVIDED = 'user_provided';
 
 /**
- * The models. An entry whose variable is not set is left out with a warning, as LibreChat does: a file lists many
- * providers and a deployment has keys for some of them. So is one that leaves its address or key to users: where a
- * request goes, and with whose key, is never said by who sends it. Anything else that is wrong stays an error.
+ * Compiles the model endpoints. As in LibreChat, an entry whose variable is not set is skipped with a warning: a
+ * file often lists more providers than a deployment has keys for. An entry that leaves its URL or key to users is
+ * also skipped, because a user must not choose where requests go. All other problems are errors.
  */
 export function compileEndpoints(endpoints: Endpoints | undefined, env: EnvRecord): CompiledEndpoints {
   const result: CompiledEndpoints = {
@@ -103,7 +103,7 @@ interface ApprovalReport {
 const listNames = ['allow', 'deny', 'ask'] as const;
 const PATTERN_HINT = 'write mcp:<server>:<tool> or mcp:<server>';
 
-/** A rule that is written down and does nothing is told; one that cannot be read stops the load. */
+/** Warns about rules without effect. A rule that cannot be parsed is an error. */
 function checkToolApproval(approval: ToolApproval | undefined, path: Path): ApprovalReport {
   const report: ApprovalReport = { errors: [], warnings: [] };
   if (!approval) return report;
@@ -111,7 +111,7 @@ function checkToolApproval(approval: ToolApproval | undefined, path: Path): Appr
   for (const [role, rules] of Object.entries(approval.roles ?? {})) {
     checkLists(rules, [...path, 'roles', role], report);
   }
-  // They can only forbid: to leave them out would allow what they forbid.
+  // Policy modules can only deny calls. Ignoring them would allow what they deny.
   if ((approval.hooks ?? []).length > 0) {
     const message = 'policy modules are not supported';
     report.errors.push(createFinding([...path, 'hooks'], 'unsupported', message, 'use deny and ask'));

@@ -18,11 +18,11 @@ import type { TextCompiler } from './textCompiler.ts';
 
 type Templates = Readonly<Record<string, Template>>;
 
-/** The fields of `oauth` that may hold placeholders. */
+/** The fields of `oauth` that may contain placeholders. */
 const oauthTexts = [...oauthUrls, 'client_id', 'client_secret', 'scope', 'audience', 'resource'] as const;
 type OAuthText = (typeof oauthTexts)[number];
 
-/** `oauth` with its texts as templates. `redirect_uri` is gone: the redirect is always our own. */
+/** `oauth` with its texts as templates. Without `redirect_uri`, because the gateway always uses its own. */
 export type OAuthSettings = Readonly<
   Omit<OAuth, OAuthText | 'redirect_uri'> & { [K in OAuthText]?: Template }
 >;
@@ -31,7 +31,7 @@ export type ApiKeySettings = Readonly<Omit<ApiKey, 'key'> & { key?: Template }>;
 
 interface CompiledFields {
   readonly name: string;
-  /** The form that appears in tool names; unique among the servers of the file. */
+  /** The form of the name that is used in tool names. Unique among the servers of the file. */
   readonly normalizedName: string;
   readonly oauth?: OAuthSettings;
   readonly oauth_headers?: Templates;
@@ -58,10 +58,10 @@ export type StreamableHttpSettings = WithCompiledFields<StreamableHttpServer> & 
   readonly headers: Templates;
 };
 
-/** One server of the file, ready to use: variables filled in, what is left open held as templates. */
+/** A server of the file with environment variables substituted and user placeholders kept as templates. */
 export type ServerSettings = StdioSettings | WebsocketSettings | SseSettings | StreamableHttpSettings;
 
-/** Every placeholder of a server, `apiKey.key` included: what its scope is decided by. */
+/** All placeholders of a server, including those of `apiKey.key`. They decide the server's scope. */
 export function collectPlaceholders(server: ServerSettings): Placeholder[] {
   const templates: Template[] = [
     ...(server.type === 'stdio' ? server.args : [server.url]),
@@ -73,7 +73,7 @@ export function collectPlaceholders(server: ServerSettings): Placeholder[] {
   return templates.flatMap((template) => listPlaceholders(template));
 }
 
-/** From a checked definition to templates. What is wrong with its texts is added to `texts.findings`. */
+/** Compiles a validated definition. Problems of its texts are added to `textCompiler.findings`. */
 export function compileServer(name: string, server: McpServer, textCompiler: TextCompiler): ServerSettings {
   const path = ['mcpServers', name];
   const declaredVariables = [
@@ -82,7 +82,7 @@ export function compileServer(name: string, server: McpServer, textCompiler: Tex
   ];
   const template = (text: string, keyPath: Path): Template =>
     textCompiler.compileTemplate(text, keyPath, declaredVariables);
-  // A token belongs where headers go: addresses and command lines stand in logs and process lists.
+  // Tokens are allowed in headers only: URLs and command lines appear in logs and process lists.
   const tokenFreeTemplate = (text: string, keyPath: Path): Template => {
     const compiledText = template(text, keyPath);
     if (listPlaceholders(compiledText).some(isUserToken)) {
@@ -91,7 +91,7 @@ export function compileServer(name: string, server: McpServer, textCompiler: Tex
     }
     return compiledText;
   };
-  // The place of a placeholder is checked in every URL: credentials go to each of them.
+  // Checks the position of placeholders in each URL, because each of them receives credentials.
   const urlTemplate = (text: string, keyPath: Path): Template => {
     const compiledUrl = tokenFreeTemplate(text, keyPath);
     const urlFinding = checkUrlPlaceholders(compiledUrl, keyPath);
@@ -149,7 +149,7 @@ export function compileServer(name: string, server: McpServer, textCompiler: Tex
 
   const { obo, proxy } = uncompiled;
   if (obo && listPlaceholders(url).length > 0) {
-    // The exchanged token goes where the URL says; a value of a user or a request must have no say in that.
+    // The exchanged token is sent to this URL, so neither a user nor a request may influence it.
     textCompiler.findings.push(
       createFinding(
         [...path, 'url'],
@@ -164,7 +164,7 @@ export function compileServer(name: string, server: McpServer, textCompiler: Tex
     ...(proxy === undefined ? {} : { proxy: textCompiler.compileLiteral(proxy, [...path, 'proxy']) }),
     ...(obo ? { obo: { ...obo, ...compileObo(obo, [...path, 'obo'], textCompiler) } } : {}),
   };
-  // Written twice because a union of spreads does not narrow by itself.
+  // Written twice because TypeScript does not narrow a union of spreads.
   return uncompiled.type === 'sse' ? { ...uncompiled, ...http } : { ...uncompiled, ...http };
 }
 
@@ -206,7 +206,7 @@ function compileOAuth(
   return { ...rest, ...templates };
 }
 
-/** Which authorization server, and which file of this machine: no user and no request has a say in either. */
+/** Neither a user nor a request may influence the authorization server or a file path. */
 function plainOAuth(
   oauth: OAuth,
   path: Path,
@@ -234,8 +234,9 @@ function compileApiKey(
 }
 
 /**
- * Where in a URL a user's value may stand. One that chose scheme, port or part of a host name would choose where the
- * operator's headers go; a whole label of the host is allowed, and the resolved host still meets the domain policy.
+ * Checks where user values appear in a URL. A value that is the scheme, the port or part of a host label could
+ * redirect the operator's headers to another host. A whole host label is allowed; the resolved host must still pass
+ * the domain policy.
  */
 function checkUrlPlaceholders(template: Template, path: Path): Finding | undefined {
   let prefix = '';

@@ -8,11 +8,11 @@ import {
   readLiteralText,
 } from '../template/template.ts';
 
-/** Turns the texts of the file into templates, and remembers what was wrong and which variables were used. */
+/** Compiles the texts of the file to templates. Records problems and the variables used. */
 export interface TextCompiler {
-  /** Placeholders allowed; a user's variables only as far as they are declared. */
+  /** Allows placeholders. User variables must be declared. */
   compileTemplate(text: string, path: Path, declared: readonly string[]): Template;
-  /** `${NAME}` alone: a program to run, a proxy, a scope is never chosen by user data. */
+  /** Allows `${NAME}` only: user data must not choose a program, a proxy or a scope. */
   compileLiteral(text: string, path: Path): string;
   readonly findings: Finding[];
   readonly variableNames: Set<string>;
@@ -78,7 +78,7 @@ export function createTextCompiler(env: EnvRecord): TextCompiler {
   };
 }
 
-/** What a text looks like with users' values stood in for, for checks of its form. */
+/** Substitutes sample values for placeholders, so that the form of a text can be validated. */
 export function createProbeExpander(env: EnvRecord): (text: string) => string | undefined {
   return (text) => {
     const parsed = parseTemplate(text);
@@ -88,12 +88,12 @@ export function createProbeExpander(env: EnvRecord): (text: string) => string | 
   };
 }
 
-/** A plain word, valid wherever a value may stand. */
+/** A word that is valid in every position of a value. */
 const PROBE_VALUE = 'placeholder';
 
 export type ProviderSettings = Readonly<IdentityProvider & { name: string }>;
 
-/** Providers with their variables filled in, wherever a text stands. */
+/** Substitutes variables in all texts of the providers. */
 export function compileProviders(
   providers: Readonly<Record<string, IdentityProvider>>,
   textCompiler: TextCompiler,
@@ -104,7 +104,7 @@ export function compileProviders(
   });
 }
 
-/** A section with its variables filled in, wherever a text stands. */
+/** Substitutes variables in all texts of a section. */
 export function expandTexts<T>(value: T, path: Path, textCompiler: TextCompiler): T {
   return expandValue(value, path, textCompiler) as T;
 }

@@ -21,7 +21,7 @@ import {
 import { isUnencryptedRemote } from './plainHttp.ts';
 import { type RestrictedResource, classifyNames, classifyScopes } from './restrictedResource.ts';
 
-/** Where tokens are exchanged and where they go, over the whole file. */
+/** Checks the exchange and the target of all servers of the file. */
 export function checkObo(
   servers: readonly ServerSettings[],
   providers: readonly ProviderSettings[],
@@ -41,41 +41,45 @@ export function checkObo(
     const problem = checkOboTarget(server, { ...context, authority: 'operator' });
     if (!problem) continue;
     const { path, code, message, suggestion } = problem;
-    // The identity provider may be set up after the servers: they stay, and calls say what is missing.
+    // The identity provider may be configured later. The servers are kept, and their calls report the missing
+    // provider.
     const findings = code === NO_PROVIDER ? warnings : errors;
     findings.push(createFinding(['mcpServers', server.name, ...path], code, message, suggestion));
   }
   return { errors, warnings };
 }
 
-/** Why no user's token may be exchanged for a server. Never repeats what the definition says. */
+/** The reason why tokens must not be exchanged for a server. Never contains values of the definition. */
 export interface OboProblem {
   readonly code: string;
   readonly message: string;
   readonly suggestion: string;
-  /** Below the definition of the server. */
+  /** Relative to the definition of the server. */
   readonly path: readonly string[];
 }
 
-/** On whose word the address and the scopes rest: decides what may be asked for without `targets`. */
+/** Who configured the URL and the scopes. Decides what is allowed without `targets`. */
 export type OboAuthority = 'operator' | 'administrator' | 'user';
 
 interface OboContext {
   readonly providers: readonly ProviderSettings[];
   readonly login: KnownLogin | null;
-  /** What the token behind `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}` is asked for with. */
+  /** The scopes of the token for `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}`. */
   readonly graphScopes: string;
-  /** The servers of the file. What they have already rests on the operator's word, whatever else an override changes. */
+  /**
+   * The servers of the file. An unchanged token request to an unchanged URL keeps the operator's authority,
+   * whatever else an override changes.
+   */
   readonly declaredServers: readonly ServerSettings[];
   readonly authority: OboAuthority;
 }
 
-/** The code for a missing provider: a server with this problem stays, and its calls say so. */
+/** The code for a missing provider. A server with this problem is kept, and its calls report it. */
 export const NO_PROVIDER = 'obo_login';
 
 /**
- * Whether tokens with these scopes may go to this address. The one place that decides it: asked of the file when it
- * loads, of other definitions when they are stored, and of all of them before each exchange. A process has no address.
+ * Decides whether tokens with these scopes may go to this URL. It is the only such decision. It runs when the file
+ * is loaded, when another definition is stored, and before each exchange. A stdio server has no URL.
  */
 export function checkOboTarget(server: ServerSettings, context: OboContext): OboProblem | null {
   if (server.type === 'stdio') return null;
@@ -151,7 +155,10 @@ function checkRequest(server: RemoteSettings, request: OboRequest, context: OboC
   );
 }
 
-/** An assertion goes to the issuers of the list, and the exchange is one of two legs whatever the server says. */
+/**
+ * An ID-JAG assertion may go only to the configured issuers. The exchange always has two steps, whatever the server
+ * sets.
+ */
 function checkIdJag(
   { grant, audience }: Obo,
   { name, resourceIssuers }: ResolvedProvider,
@@ -170,7 +177,7 @@ function checkIdJag(
   return createProblem(['obo', 'audience'], 'obo_id_jag', message, suggestion);
 }
 
-/** Whether the file has this server with the very same token at the very same address. */
+/** Whether the file has this server with the same token request and the same URL. */
 function isDeclared(name: string, url: string, parameters: Obo, context: OboContext): boolean {
   return context.declaredServers.some(
     (server) =>
@@ -209,7 +216,8 @@ function checkTargets(
       'add the scopes and the origin there, or correct them here',
     );
   }
-  // Targets speak of scopes. For another audience the same scopes are another token, which nobody listed.
+  // `targets` lists scopes. For another audience, the same scopes are a different token, which the list does not
+  // cover.
   const field = (['audience', 'resource'] as const).find((key) => parameters[key] !== undefined);
   if (field === undefined || isOperatorServer) return null;
   return createProblem(
@@ -273,20 +281,20 @@ function createProblem(
   return { path, code, message, suggestion };
 }
 
-/** A token that a server is to get for its callers. */
+/** A token request of a server. */
 interface OboRequest {
   readonly parameters: Obo;
-  /** Where the definition says so. */
+  /** The path of the setting that requests the token. */
   readonly path: readonly string[];
-  /** Where it says for which scopes. */
+  /** The path of the setting with the scopes. */
   readonly scopesPath: readonly string[];
-  /** As people call it. */
+  /** The name in messages. */
   readonly label: string;
 }
 
 type RemoteSettings = Exclude<ServerSettings, { type: 'stdio' }>;
 
-/** By `obo`, and by the placeholder for Graph: whatever a token is asked for with, it is one of the user's. */
+/** The token requests of `obo` and of the Graph placeholder. Both are tokens of the user. */
 function listOboRequests(server: RemoteSettings, graphScopes: string): OboRequest[] {
   const obo = 'obo' in server ? server.obo : undefined;
   const graphPath = findGraphPath(server);
@@ -307,7 +315,7 @@ function listOboRequests(server: RemoteSettings, graphScopes: string): OboReques
 
 const GRAPH_PLACEHOLDER = '{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}';
 
-/** Elsewhere it is refused when the definition is read. */
+/** In other fields, the placeholder is an error when the definition is compiled. */
 function findGraphPath({ headers, apiKey }: RemoteSettings): string[] | undefined {
   const header = Object.entries(headers).find(([, template]) => containsGraphToken(template));
   if (header) return ['headers', header[0]];

@@ -11,7 +11,7 @@ import { LOGIN_PROVIDER, type LoginProviderInfo, isLoginProvider, isMicrosoftAut
 import { isUnencryptedRemote } from './plainHttp.ts';
 
 const endpoints = ['issuer', 'authority', 'tokenEndpoint'] as const;
-/** MSAL decides about these by itself. */
+/** MSAL chooses these values itself. */
 const unsupportedByEntra = [
   'tokenEndpoint',
   'clientAuth',
@@ -22,17 +22,17 @@ const unsupportedByEntra = [
   'dpop',
 ] as const;
 const tokenExchangeFields = ['subjectTokenType', 'requestedTokenType', 'actorTokenFile'] as const;
-/** What the exchange itself says: a second value for it would be somebody else's exchange. */
+/** Parameters that the exchange sets. A second value would change the exchange. */
 const RESERVED =
   /^(grant_type|assertion|subject_token.*|actor_token.*|requested_token_type|client_.*|scope|audience|resource|claims)$/i;
 
 interface ProviderContext {
   readonly login: LoginProviderInfo | null;
-  /** Providers that a server speaks RFC 8693 to although they are of another type. */
+  /** Providers that a server uses with RFC 8693 although they have another type. */
   readonly tokenExchangeProviders: ReadonlySet<string>;
 }
 
-/** Everything that is wrong with one entry of `identityProviders`, its variables filled in. */
+/** Validates one entry of `identityProviders`, after variable substitution. */
 export function checkProvider(provider: ProviderSettings, context: ProviderContext): Finding[] {
   const path = ['identityProviders', provider.name];
   return [
@@ -49,7 +49,7 @@ export function checkProvider(provider: ProviderSettings, context: ProviderConte
   ];
 }
 
-/** A variable that is set to nothing is not the same as a key that is absent. */
+/** A variable with an empty value differs from an absent key. */
 function checkEmptyTexts(provider: ProviderSettings, path: Path): Finding[] {
   return Object.entries(provider)
     .filter(([, value]) => value === '')
@@ -144,7 +144,7 @@ function checkOtherTypes(
   return findings;
 }
 
-/** Who we are at the provider, and how we prove it: in one way, so that nobody wonders which one counts. */
+/** Checks the client ID and the client authentication. Exactly one authentication method is allowed. */
 function checkClientCredential(
   provider: ProviderSettings,
   path: Path,
@@ -152,7 +152,8 @@ function checkClientCredential(
 ): Finding[] {
   const { type, name, clientId, clientSecret, certificateFile, privateKeyFile, assertionFile } = provider;
   const findings: Finding[] = [];
-  // For the login client another secret may be said; for any other entry it would be a secret of nobody.
+  // The entry `login` may override the secret of the login client. For any other entry, a secret without a client
+  // ID is an error.
   if (clientSecret !== undefined && clientId === undefined && name !== LOGIN_PROVIDER) {
     findings.push(
       createFinding([...path, 'clientSecret'], 'missing', 'a clientSecret needs a clientId', 'add clientId'),
@@ -168,7 +169,7 @@ function checkClientCredential(
       ),
     );
   }
-  // Known at the login alone: elsewhere its secret would be told to a stranger.
+  // The login client is registered only at the login provider. Its secret must not be sent to another provider.
   const isLoginClientKnown = !!login?.clientId && isLoginProvider(provider, login.issuer);
   if (clientId === undefined && !isLoginClientKnown) {
     const [message, suggestion] = login?.clientId
@@ -234,10 +235,10 @@ function checkTargetOrigins({ targets }: ProviderSettings, path: Path): Finding[
   );
 }
 
-/** The exchange itself says what they would. */
+/** The exchange sets these values. */
 const unsupportedFields = ['subjectTokenType', 'requestedTokenType', 'actorTokenFile'] as const;
 
-/** What is wrong with an entry of type `id-jag`, besides what is asked of every other. */
+/** Additional checks for type `id-jag`. */
 function checkIdJagProvider(
   provider: ProviderSettings,
   path: Path,
@@ -255,7 +256,8 @@ function checkIdJagProvider(
       ),
     );
   if (provider.name === LOGIN_PROVIDER) {
-    // Users' servers and the token for Graph are exchanged there, and neither has an authorization server in the list.
+    // User-defined servers and the Graph token use the entry `login`. Neither has an authorization server in the
+    // list.
     const message = 'the entry `login` cannot be of type id-jag';
     findings.push(
       createFinding([...path, 'type'], 'provider_field', message, 'give it a name, for obo.provider'),
@@ -280,7 +282,7 @@ function checkIdJagProvider(
   return findings;
 }
 
-/** Of every other type: what belongs to this one alone. */
+/** Rejects fields of type `id-jag` on other types. */
 function checkIdJagOnlyFields(provider: ProviderSettings, path: Path): Finding[] {
   const message = 'is supported for type id-jag only';
   return (['resourceServers', 'subject'] as const)
@@ -290,7 +292,7 @@ function checkIdJagOnlyFields(provider: ProviderSettings, path: Path): Finding[]
     );
 }
 
-/** A refresh token is good for one client at one place, and whoever else were shown it could use it up. */
+/** A refresh token belongs to one client at one provider. Another provider that receives it could use it up. */
 function checkRefreshTokenSubject(
   provider: ProviderSettings,
   keyPath: Path,
@@ -327,7 +329,7 @@ function checkResourceServer(server: ResourceAuthorizationServer, serverPath: Pa
     findings.push(createFinding(serverPath, 'client_credential', message, 'keep one of them'));
   }
   if (clientSecret === undefined && privateKeyFile === undefined) {
-    // Whoever holds an assertion could be a client that proves nothing.
+    // Without client authentication, anyone with an assertion could act as the client.
     const message = 'needs a client credential';
     findings.push(
       createFinding(serverPath, 'client_credential', message, 'add privateKeyFile or clientSecret'),

@@ -1,10 +1,10 @@
 import { type ExchangeTarget, envVariables, originOf, parseUrl } from '@behalf/contracts';
 import type { ProviderSettings } from '../compile/textCompiler.ts';
 
-/** What is known of the provider people sign in with. Whether there is a secret, never which. */
+/** Public information about the login provider: whether there is a secret, never the secret. */
 export interface LoginProviderInfo {
   readonly issuer: string;
-  /** Null: bearer tokens alone, nobody signs in with a browser. */
+  /** Null: only bearer tokens are accepted; there is no browser sign-in. */
   readonly clientId: string | null;
   readonly hasSecret: boolean;
   readonly audience: string | null;
@@ -19,10 +19,10 @@ interface LoginVariables {
   readonly OPENID_SCOPE?: string | undefined;
 }
 
-/** The entry of `identityProviders` that says more about the provider people sign in with. */
+/** The entry of `identityProviders` for the login provider. */
 export const LOGIN_PROVIDER = 'login';
 
-/** From the environment, raw or read: blank means absent in both. Null when nobody signs in by OpenID. */
+/** Reads the variables, before or after `env.ts`: an empty value counts as absent. Null without OpenID sign-in. */
 export function readLoginProviderInfo(env: LoginVariables): LoginProviderInfo | null {
   const issuer = trimToUndefined(env.OPENID_ISSUER)?.replace(/\/\.well-known\/openid-configuration$/, '');
   if (issuer === undefined) return null;
@@ -35,7 +35,7 @@ export function readLoginProviderInfo(env: LoginVariables): LoginProviderInfo | 
   };
 }
 
-/** What the token behind `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}` is asked for with. */
+/** The scopes of the token for `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}`. */
 export function readGraphScopes(env: { readonly GRAPH_API_SCOPES?: string | undefined }): string {
   return trimToUndefined(env.GRAPH_API_SCOPES) ?? envVariables.GRAPH_API_SCOPES.default;
 }
@@ -45,7 +45,7 @@ function trimToUndefined(text: string | undefined): string | undefined {
   return trimmed === '' ? undefined : trimmed;
 }
 
-/** Of all clouds, also the names of old. */
+/** The authority hosts of all clouds, including former names. */
 const cloudByAuthority: ReadonlyMap<string, 'worldwide' | 'us' | 'cn' | 'de'> = new Map([
   ['login.microsoftonline.com', 'worldwide'],
   ['login.microsoft.com', 'worldwide'],
@@ -60,13 +60,16 @@ const cloudByAuthority: ReadonlyMap<string, 'worldwide' | 'us' | 'cn' | 'de'> = 
   ['login.microsoftonline.de', 'de'],
 ]);
 
-/** Whether Entra answers there, so that scopes mean what they mean to Entra. */
+/** Whether the URL is an Entra authority, so that scopes have Entra's meaning. */
 export function isMicrosoftAuthority(url: string): boolean {
   const host = parseUrl(url)?.hostname.replace(/\.$/, '') ?? '';
   return cloudByAuthority.has(host) || host.endsWith('.ciamlogin.com');
 }
 
-/** Whose Entra answers there; undefined for any other host, and for one of these that is not reached as Entra is. */
+/**
+ * The Entra cloud of the URL; undefined for any other host, and for a URL that does not have the form of an Entra
+ * authority.
+ */
 export function findMicrosoftCloud(url: string): string | undefined {
   const parsed = parseUrl(url);
   return parsed?.protocol === 'https:' ? cloudByAuthority.get(parsed.host) : undefined;
@@ -75,8 +78,8 @@ export function findMicrosoftCloud(url: string): string | undefined {
 type ProviderUrls = Pick<ProviderSettings, 'authority' | 'issuer' | 'tokenEndpoint'>;
 
 /**
- * Whether a provider is where people sign in, so that the login's client is known there. Anywhere else its id would be
- * nobody's, and its secret would be told to a stranger.
+ * Whether the provider is the login provider, at which the login client is registered. The login client's secret
+ * must not be sent anywhere else.
  */
 export function isLoginProvider(
   { authority, issuer, tokenEndpoint }: ProviderUrls,
@@ -90,28 +93,28 @@ export function isLoginProvider(
 function isSameProvider(url: string, loginIssuer: string): boolean {
   const origin = originOf(url);
   if (origin !== undefined && origin === originOf(loginIssuer)) return true;
-  // Entra goes by several names: one that issues tokens, another that gives them.
+  // Entra uses different hosts as issuer and as token endpoint.
   const cloud = findMicrosoftCloud(url);
   return cloud !== undefined && cloud === findMicrosoftCloud(loginIssuer);
 }
 
-/** Which provider a server's tokens are exchanged at, as far as it decides what may be asked for. */
+/** The provider of a server's token exchange, as far as it decides which tokens are allowed. */
 export interface ResolvedProvider {
   readonly name: string;
   readonly type: ProviderSettings['type'];
-  /** Entra answers, whatever way it is spoken to. */
+  /** Whether the provider is Entra, with any protocol. */
   readonly isMicrosoft: boolean;
-  /** Nobody described it: it is known by its issuer alone, which may be Entra under a name of the customer's. */
+  /** There is no entry for the provider. Only its issuer is known, which may be Entra under a custom domain. */
   readonly isDerived: boolean;
   readonly clientId: string | null;
   readonly targets: readonly ExchangeTarget[] | undefined;
-  /** Issuers that take assertions of type `id-jag`. */
+  /** The issuers that accept `id-jag` assertions. */
   readonly resourceIssuers: readonly string[];
 }
 
 export type KnownLogin = Omit<LoginProviderInfo, 'hasSecret'>;
 
-/** `unknown`: the server names one that is not there. `none`: it names none, and we are no client of the login's. */
+/** `unknown`: the server names a provider that does not exist. `none`: it names none, and there is no login client. */
 export function resolveProvider(
   provider: string | undefined,
   providers: readonly ProviderSettings[],

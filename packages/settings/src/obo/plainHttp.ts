@@ -2,7 +2,7 @@ import { parseUrl } from '@behalf/contracts';
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Whether everybody on the way could read what is sent there. A text that is no URL counts: nothing may go there. */
+/** Whether requests to the URL leave this machine without encryption. Text that is not a URL counts as unencrypted. */
 export function isUnencryptedRemote(text: string): boolean {
   const url = parseUrl(text);
   if (url?.protocol === 'https:' || url?.protocol === 'wss:') return false;
@@ -13,8 +13,8 @@ export function isUnencryptedRemote(text: string): boolean {
 const ENTRY_PATTERN = /^(http|ws):\/\/(\*\.)?([^/:]+|\[[^\]]+\])(?::(\d+))?\/?$/i;
 
 /**
- * Whether `mcpSettings.allowedDomains` has this address with `http://` (or `ws://`) written before it: the operator's
- * word that the network between is theirs. An entry without a scheme says nothing about that.
+ * Whether `mcpSettings.allowedDomains` lists this address with the scheme `http://` or `ws://`. The operator
+ * thereby declares the network as trusted. An entry without a scheme does not.
  */
 export function allowsPlainHttp(allowedDomains: readonly string[], text: string): boolean {
   const url = parseUrl(text);

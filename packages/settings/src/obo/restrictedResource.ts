@@ -1,9 +1,9 @@
 import type { KnownLogin, ResolvedProvider } from './login.ts';
 
-/** What a token would open that is worth more than any one server: asked for by the operator's word alone. */
+/** Resources whose tokens are more powerful than any MCP server needs. Only the operator may request them. */
 export type RestrictedResource = 'graph' | 'arm' | 'microsoft' | 'bare' | 'login' | 'garbled';
 
-/** Scopes of OpenID Connect itself (core section 5.4 and 11): they name no resource. */
+/** Scopes of OpenID Connect (Core sections 5.4 and 11). They name no resource. */
 const openIdScopes: ReadonlySet<string> = new Set([
   'openid',
   'profile',
@@ -13,10 +13,13 @@ const openIdScopes: ReadonlySet<string> = new Set([
   'offline_access',
 ]);
 
-/** To Entra, a scope is a permission behind the id or the URI of an application. */
+/** An Entra scope is a permission after the ID or URI of an application. */
 const WITH_RESOURCE = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/]|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/+[^/])/i;
 
-/** Which of them these scopes, or an audience, ask for. However they are written: who asks has a reason to disguise it. */
+/**
+ * The restricted resource that these scopes or an audience request. It normalizes all notations, because an
+ * attacker would disguise the request.
+ */
 export function classifyScopes(
   scopes: readonly string[],
   provider: ResolvedProvider | 'none',
@@ -24,7 +27,7 @@ export function classifyScopes(
 ): RestrictedResource | undefined {
   if (isPossiblyEntra(provider)) {
     const resourceScopes = scopes.filter((scope) => !openIdScopes.has(scope.toLowerCase()));
-    // Entra takes a scope without a resource for one of Graph, and none at all for Graph as well.
+    // Entra interprets a scope without a resource, or no scope at all, as a scope of Microsoft Graph.
     if (resourceScopes.length === 0 || !resourceScopes.every((scope) => WITH_RESOURCE.test(scope))) {
       return provider.isMicrosoft ? 'graph' : 'bare';
     }
@@ -32,7 +35,7 @@ export function classifyScopes(
   return classifyNames(scopes, provider, login);
 }
 
-/** The same for texts that name a resource alone. */
+/** The same check for values that name only a resource. */
 export function classifyNames(
   names: readonly string[],
   provider: ResolvedProvider | 'none',
@@ -53,7 +56,7 @@ export function classifyNames(
   return undefined;
 }
 
-/** An issuer under a customer's own name looks like any other. Who knows better describes it in an entry. */
+/** Entra under a custom domain looks like any other issuer. An entry in `identityProviders` clarifies it. */
 function isPossiblyEntra(provider: ResolvedProvider | 'none'): provider is ResolvedProvider {
   return provider !== 'none' && (provider.isMicrosoft || provider.isDerived);
 }
@@ -62,7 +65,7 @@ function isMicrosoftSegment(segment: string): boolean {
   return isHost(segment, microsoftDomains) || isMicrosoftId(normalizeId(segment));
 }
 
-/** What names the application people sign in to. A token for it would be taken for a sign-in of theirs. */
+/** The identifiers of the login application. A token for it would be accepted as a sign-in. */
 function listLoginRuns(login: KnownLogin | null): string[][] {
   if (!login) return [];
   const { clientId, audience, scopes } = login;
@@ -75,7 +78,7 @@ function listLoginRuns(login: KnownLogin | null): string[][] {
   ];
 }
 
-/** Of `api://app/permission` the application: all its permissions are its own, `.default` too. */
+/** The application of `api://app/permission`. All its permissions, including `.default`, belong to it. */
 function readResource(scope: string): string {
   const withoutPrefix = stripScheme(scope);
   return /^(.+?)\/+[^/]*$/.exec(withoutPrefix)?.[1] ?? withoutPrefix;
@@ -90,12 +93,13 @@ function stripScheme(text: string): string {
   return text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
 }
 
-/** How often a text may be encoded over itself before we stop looking. */
+/** The maximum number of nested percent encodings that are decoded. */
 const MAX_ENCODING_LAYERS = 3;
 
 /**
- * What stands between the signs of a URL, in one spelling: without encoding, letter case, empty steps, default ports and
- * the dot behind a host. Undefined when it holds what no scope may (RFC 6749 section 3.3), openly or encoded.
+ * The parts between the delimiters of a URL, normalized: decoded, lower case, without empty segments, default ports
+ * and the trailing dot of a host. Undefined if the text contains characters that a scope must not contain (RFC 6749
+ * section 3.3), encoded or not.
  */
 function splitSegments(text: string): string[] | undefined {
   let decoded = text;
@@ -129,13 +133,13 @@ function containsRun(segments: readonly string[], run: readonly string[]): boole
   );
 }
 
-/** An id is the same with and without its hyphens. */
+/** Hyphens in an ID are optional. */
 function normalizeId(segment: string): string {
   const digits = segment.replaceAll('-', '');
   return /^[0-9a-f]{32}$/.test(digits) ? digits : segment;
 }
 
-/** Hosts of Microsoft Graph, and of the directory service before it, in all clouds. */
+/** Hosts of Microsoft Graph and of its predecessor, in all clouds. */
 const graphHosts = [
   'graph.microsoft.com',
   'graph.microsoft.us',
@@ -158,13 +162,13 @@ const armHosts = [
   'management.microsoftazure.de',
   'management.core.cloudapi.de',
 ];
-/** Applications by their ids: Microsoft Graph, its predecessor, and Azure's management. */
+/** Application IDs of Microsoft Graph, its predecessor, and Azure management. */
 const graphIds = ['00000003-0000-0000-c000-000000000000', '00000002-0000-0000-c000-000000000000'];
 const armIds = ['797f4846-ba00-4fd7-ba43-dac1f8f63013'];
 
 /**
- * Domains below which Microsoft's own services answer: mail, files, vaults, data. No list of them is ever whole. It keeps
- * the best known ones from who may store a server; what really protects is `targets`.
+ * Domains of Microsoft's own services: mail, files, vaults, data. The list cannot be complete. It denies the
+ * best-known services to users who store a server; `targets` provides the actual protection.
  */
 const microsoftDomains = [
   ...['office.com', 'office365.com', 'office.net', 'outlook.com', 'sharepoint.com', 'skype.com'],
@@ -191,10 +195,10 @@ const microsoftDomains = [
   ...['microsoft.de', 'microsoftonline.de', 'microsoftazure.de', 'cloudapi.de', 'sharepoint.de'],
 ];
 
-/** The ids that were given to the first services in a row: Exchange, SharePoint, Teams, Dynamics, Power BI, Intune. */
+/** Sequential IDs of first-party applications: Exchange, SharePoint, Teams, Dynamics, Power BI, Intune. */
 const FIRST_PARTY_ID = /^[0-9a-f]{8}0000(?:0000c000|0ff1ce00)0{12}$/;
 
-/** And of others, without hyphens. */
+/** Other first-party applications, without hyphens. */
 const microsoftIds: ReadonlySet<string> = new Set(
   [
     'cfa8b339-82a2-471a-a3c9-0fc0be7a4093', // Key Vault
@@ -206,7 +210,7 @@ const microsoftIds: ReadonlySet<string> = new Set(
   ].map((id) => id.replaceAll('-', '')),
 );
 
-/** Without hyphens. */
+/** Takes an ID without hyphens. */
 function isMicrosoftId(id: string): boolean {
   return FIRST_PARTY_ID.test(id) || microsoftIds.has(id);
 }

@@ -1,21 +1,24 @@
 import { secretMask } from '@behalf/contracts';
 import { type RawTemplate, formatPlaceholder, parseTemplate } from '../template/template.ts';
 
-/** A text whose `${NAME}` and `{{NAME}}` stand as one character each, so that the rest can be looked at for itself. */
+/**
+ * A text in which each `${NAME}` and `{{NAME}}` is replaced by one marker character, so that the rest can be
+ * inspected.
+ */
 interface MarkedText {
   readonly text: string;
-  /** Puts them back as they are written; a default is a literal, so it is masked. */
+  /** Restores the references as written. A default value is literal text, so it is masked. */
   restore(text: string): string;
 }
 
-/** Characters that no text has a use for. */
+/** Private-use characters (Unicode), which ordinary text does not contain. */
 const FIRST_MARK = 0xe000;
 const LAST_MARK = 0xf8ff;
 const privateUsePattern = /[\uE000-\uF8FF]/;
 const markRange = '\\uE000-\\uF8FF';
 const literalPattern = new RegExp(`[^${markRange}]+`, 'g');
 
-/** Undefined when it cannot be told what is a reference: then all of it may be a secret. */
+/** Undefined if references cannot be recognized. Then the whole text may be secret. */
 export function markReferences(text: string): MarkedText | undefined {
   const parsed = parseTemplate(text);
   if (privateUsePattern.test(text) || !parsed.ok || parsed.template.length > LAST_MARK - FIRST_MARK)
@@ -36,7 +39,7 @@ export function markReferences(text: string): MarkedText | undefined {
   };
 }
 
-/** Of a text with marks: everything but those is a secret. */
+/** Masks everything except the markers. */
 export function maskLiterals(marked: string): string {
   return marked.replace(literalPattern, secretMask);
 }
@@ -51,7 +54,7 @@ function maskReference(part: Exclude<RawTemplate[number], { kind: 'literal' }>):
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Whether a word seems to be there to be unguessable. Too many rather than too few. */
+/** Whether a word looks random, such as a key. Prefers false positives. */
 function isRandomLooking(word: string): boolean {
   return word.length >= 40 || (word.length >= 20 && /[0-9]/.test(word) && /[A-Za-z]/.test(word));
 }
@@ -60,7 +63,7 @@ function isUuid(word: string): boolean {
   return UUID.test(word);
 }
 
-/** Begins like a URL, with something that is filled in, or as a path of this site. */
+/** Starts like a URL, with a placeholder, or as a path of this site. */
 const ADDRESS = new RegExp(`^(?:[a-z][a-z0-9+.-]*://|[${markRange}]|/)`, 'i');
 const URL_PARTS = new RegExp(
   `^((?:[a-z][a-z0-9+.-]*|[${markRange}]):/*|/*)([^/?#]*)([^?#]*)(?:\\?([^#]*))?(?:#(.*))?$`,
@@ -69,19 +72,22 @@ const URL_PARTS = new RegExp(
 const PARAMETER = /^([A-Za-z_][\w.[\]-]{0,39})=(.*[^=].*)$/s;
 
 interface AddressOptions {
-  /** A tenant is part of the address of an identity provider. Elsewhere an id in a path may be what opens it. */
+  /**
+   * Keeps UUIDs in a path: a tenant ID is part of an identity provider's URL. In other URLs, an ID in a path may
+   * grant access.
+   */
   readonly shouldKeepIds?: boolean;
 }
 
 /**
- * Where something is, without what opens it: user, password, the values of a query, a fragment, and parts of a path that
- * nobody could guess. What does not read as an address is masked whole.
+ * Shows a URL without its secrets: user, password, query values, fragment, and random-looking parts of the path.
+ * Text that does not parse as a URL is masked completely.
  */
 export function maskAddress(text: string, { shouldKeepIds = false }: AddressOptions = {}): string {
   const marked = markReferences(text);
   if (!marked) return secretMask;
   const parts = URL_PARTS.exec(marked.text);
-  // A backslash parts an address or does not, by its scheme; and a password that holds a slash looks like a path.
+  // A backslash may separate segments, depending on the scheme. A password with a slash looks like a path.
   const isUnclear =
     !ADDRESS.test(marked.text) || marked.text.includes('\\') || /[^/]@/.test(parts?.[3] ?? '');
   if (!parts || isUnclear || /^data:/i.test(marked.text)) return marked.restore(maskLiterals(marked.text));
@@ -108,7 +114,7 @@ function maskAuthority(authority: string): string {
   return userinfo + authority.slice(atSign);
 }
 
-/** The name is shown where it is one for sure: a key alone may end in signs of equality. */
+/** Shows the name only if it is certain: a key may itself end in equals signs. */
 function maskParameter(parameter: string): string {
   const [, name, value = ''] = PARAMETER.exec(parameter) ?? [];
   if (name === undefined || isRandomLooking(name)) return maskLiterals(parameter);
@@ -117,18 +123,18 @@ function maskParameter(parameter: string): string {
 
 const FLAG = /^(?:-[A-Za-z]|--[A-Za-z][A-Za-z0-9-]*)$/;
 const FLAG_WITH_VALUE = /^(--?[A-Za-z][A-Za-z0-9-]*=)(.*)$/s;
-/** Flags after which the name of a program or of a package comes. */
+/** Flags that precede the name of a program or package. */
 const FLAGS_BEFORE_NAMES: ReadonlySet<string> = new Set(['-y', '--yes', '-m', '-p', '--package', '--from']);
 const SECRET_FLAG =
   /auth|key|token|secret|pass|pwd|cred|cookie|session|sig|jwt|pat\b|bearer|header|user|env/i;
 const URL_LIKE = /^[a-z][a-z0-9+.-]*:\/\//i;
-/** A path from somewhere, or the name of a package that has a scope. */
+/** A path, or the name of a scoped package. */
 const PATH = new RegExp(`^(?:[${markRange}]|\\.{0,2}/|~/|@[a-z0-9._-]+/)[\\w./@~^-]*$`);
 const FILE = /^[\w./-]*\w\.(?:[cm]?[jt]s|py|jar|rb|sh|json|ya?ml|toml)$/;
-/** Names of packages that say what they are. Any other word may be a password. */
+/** Package names that identify an MCP server. Any other word may be a password. */
 const SERVER_NAME = /^(?:[a-z0-9]+-)*(?:mcp|server)(?:-[a-z0-9]+)*(?:@[\w.^~-]+)?$/;
 
-/** The arguments of a program: shown are flags, addresses, paths and names of servers, and nothing else. */
+/** Masks program arguments except flags, URLs, paths and server names. */
 export function maskArguments(args: unknown): unknown {
   if (!Array.isArray(args)) return secretMask;
   let previous: string | undefined;
@@ -151,7 +157,7 @@ function maskArgument(arg: string, previous: string | undefined): string {
   return isNonSecret(text, flag) ? marked.restore(text) : marked.restore(maskLiterals(text));
 }
 
-/** Whether a flag says that a secret follows. */
+/** Whether a secret follows the flag. */
 function isSecretFlagValue(flag: string | undefined): boolean {
   return flag !== undefined && !flag.includes('=') && SECRET_FLAG.test(flag) && !FLAGS_BEFORE_NAMES.has(flag);
 }

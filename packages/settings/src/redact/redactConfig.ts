@@ -1,10 +1,10 @@
 import { secretMask } from '@behalf/contracts';
 import { markReferences, maskAddress, maskArguments, maskLiterals } from './maskText.ts';
 
-/** What is shown in the place of a value. */
+/** Returns what is displayed instead of a value. */
 type RedactRule = (value: unknown) => unknown;
 
-/** Only of values whose type the schema fixes, and that say what is done, where and for whom. */
+/** Only for values whose type the schema restricts, and that contain no secret. */
 const keepValue: RedactRule = (value) => value;
 const maskValue: RedactRule = (value) => (value === null ? null : secretMask);
 const textRule =
@@ -12,24 +12,24 @@ const textRule =
   (value) =>
     typeof value === 'string' ? mask(value) : maskValue(value);
 
-/** `${NAME}` and `{{NAME}}` stay as they are written; whatever stands beside them is a secret. */
+/** Keeps `${NAME}` and `{{NAME}}`. Masks all other text. */
 const maskSecret = textRule((value) => {
   const marked = markReferences(value);
   return marked ? marked.restore(maskLiterals(marked.text)) : secretMask;
 });
 const maskAddressText = textRule((value) => maskAddress(value));
 const maskIssuer = textRule((value) => maskAddress(value, { shouldKeepIds: true }));
-/** A name, which may be the address of what it names. */
+/** For a name, which may be a URL. */
 const maskIdentifier: RedactRule = (value) =>
   typeof value === 'string' && /[@?#\\]/.test(value) ? maskIssuer(value) : value;
-/** One that seems to hold a whole command line may hold the secrets of one. */
+/** A program with spaces may be a command line with secrets. */
 const maskProgram: RedactRule = (value) =>
   typeof value === 'string' && /[\s=]/.test(value) ? maskSecret(value) : value;
 
 const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A key without a rule is masked: one that is added to the schema is no secret only when somebody says so here. */
+/** A key without a rule is masked. A new schema key is shown only after a rule is added here. */
 const redactFields =
   (rules: Readonly<Record<string, RedactRule>>): RedactRule =>
   (value) =>
@@ -52,7 +52,7 @@ const redactItems =
   (value) =>
     Array.isArray(value) ? value.map(rule) : maskValue(value);
 
-/** The same rule for several keys. */
+/** Applies one rule to several keys. */
 const sameRule = <const K extends string>(rule: RedactRule, ...keys: K[]): Record<K, RedactRule> =>
   Object.fromEntries(keys.map((key) => [key, rule])) as Record<K, RedactRule>;
 
@@ -194,7 +194,7 @@ const document = redactFields({
   }),
 });
 
-/** The file as it was written, for people to look at: with a mask for every secret, and for what may be one. */
+/** The configuration file as written, for display, with secrets and possible secrets masked. */
 export function redactConfig(value: unknown): Readonly<Record<string, unknown>> {
   return document(value) as Record<string, unknown>;
 }

@@ -8,7 +8,7 @@ import {
   type Template,
 } from './template.ts';
 
-/** What is known at the time of a call. A variable of a user stands under `userVar`, and only declared names are passed in. */
+/** The values that are known during a call. User variables are under `userVar`; only declared names are included. */
 export type TemplateValues = Readonly<
   Partial<Record<PlaceholderKind, Readonly<Record<string, string | null | undefined>>>>
 >;
@@ -17,14 +17,17 @@ export type Rendered =
   | { ok: true; text: string }
   | {
       ok: false;
-      /** `host_value`, `url_value`: a value that no URL can hold there, or that would walk to another path. */
+      /**
+       * `host_value`, `url_value`: a value that is not valid at this position of a URL, or that would change the
+       * path.
+       */
       code: 'placeholder_unresolved' | 'header_value' | 'host_value' | 'url_value';
       placeholders: string[];
     };
 
 /**
- * Puts values into a template: literally (`$&` and `$$` are two characters each), once (a value that looks like a
- * placeholder stays text), and completely (a value that is missing is an error, never an empty or literal placeholder).
+ * Inserts values into a template. A value is inserted literally (`$&` and `$$` have no special meaning), is never
+ * parsed again, and must exist: a missing value is an error.
  */
 export function renderTemplate(
   template: Template,
@@ -47,7 +50,10 @@ export function renderTemplate(
     : { ok: true, text };
 }
 
-/** For a header value: text beyond Latin-1 as `b64:` and base64 of its UTF-8, as LibreChat does; no control characters. */
+/**
+ * Renders a header value. As in LibreChat, text outside Latin-1 becomes `b64:` and base64 of its UTF-8. Control
+ * characters are rejected.
+ */
 export function renderHeader(template: Template, values: TemplateValues): Rendered {
   const unsafe: string[] = [];
   const rendered = renderTemplate(template, values, (value, part) => {
@@ -60,8 +66,8 @@ export function renderHeader(template: Template, values: TemplateValues): Render
 }
 
 /**
- * For a URL: each value percent-encoded, so that it cannot leave its place; in the host it must be one plain label, and
- * in the path it must not make `.` or `..` of its segment.
+ * Renders a URL. Values are percent-encoded. In the host, a value must be one label; in the path, it must not
+ * create a `.` or `..` segment.
  */
 export function renderUrl(template: Template, values: TemplateValues): Rendered {
   const unsafe: string[] = [];
@@ -76,7 +82,7 @@ export function renderUrl(template: Template, values: TemplateValues): Rendered 
     if (isInHost) hosts.push(formatPlaceholder(part));
     if (isInHost && !/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(value))
       unsafe.push(formatPlaceholder(part));
-    // Half a surrogate pair has no UTF-8 form, and encoding it would throw.
+    // Encoding an unpaired surrogate throws.
     if (/\p{Surrogate}/u.test(value)) {
       unencodable.push(formatPlaceholder(part));
       return '';
@@ -87,10 +93,10 @@ export function renderUrl(template: Template, values: TemplateValues): Rendered 
   if (unencodable.length > 0) return { ok: false, code: 'url_value', placeholders: unencodable };
   if (unsafe.length > 0) return { ok: false, code: 'host_value', placeholders: unsafe };
   const asWritten = template.map((piece) => (piece.kind === 'literal' ? piece.text : 'x')).join('');
-  // A segment of dots that the operator wrote is the operator's; a value may not add one.
+  // Dot segments that the operator wrote are allowed. A value must not add one.
   if (dotSegments(rendered.text) > dotSegments(asWritten))
     return { ok: false, code: 'url_value', placeholders: listPlaceholders(template).map(formatPlaceholder) };
-  // A label such as `xn--` and what is no punycode has a plain form, and still no URL can hold it.
+  // A label such as `xn--` without valid Punycode looks valid, but a URL cannot contain it.
   if (!parseUrl(rendered.text)) {
     return hosts.length > 0
       ? { ok: false, code: 'host_value', placeholders: hosts }
@@ -100,11 +106,11 @@ export function renderUrl(template: Template, values: TemplateValues): Rendered 
 }
 
 /**
- * Encoding leaves dots alone, and encoded ones count the same: `/tenants/../admin` is `/admin` before it is sent (URL
- * standard, "double-dot URL path segment"). Parts of a segment may come from several places, so the whole is looked at.
+ * Counts dot segments, plain or encoded: `/tenants/../admin` becomes `/admin` (URL standard, "double-dot URL path
+ * segment"). Checks the whole URL, because several values may form one segment.
  */
 function dotSegments(url: string): number {
-  // The URL parser drops tabs, line breaks and what is blank at the end, and takes a backslash for a slash.
+  // The URL parser removes tabs, line breaks and trailing spaces, and treats a backslash as a slash.
   const [path = ''] = url.replaceAll(/[\t\n\r]|[\u0000-\u0020]+$/g, '').split(/[?#]/);
   return path.split(/[/\\]/).filter((segment) => /^(\.|%2e){1,2}$/i.test(segment)).length;
 }

@@ -14,8 +14,8 @@ export type ResolvedTemplate =
   { ok: true; template: Template; variables: string[] } | { ok: false; problems: EnvProblem[] };
 
 /**
- * Fills in environment variables. A value becomes literal text whatever it looks like: one that holds `{{...}}` is not a
- * placeholder, so the environment can neither ask for a user's token nor hide that a server needs one.
+ * Substitutes environment variables. A value is literal text even if it contains `{{...}}`: the environment can
+ * neither request a user's token nor hide that a server needs one.
  */
 export function resolveEnv(template: RawTemplate, env: EnvRecord): ResolvedTemplate {
   const parts: Template[number][] = [];
@@ -56,7 +56,7 @@ export function resolveEnv(template: RawTemplate, env: EnvRecord): ResolvedTempl
     : { ok: true, template: mergeLiterals(parts), variables };
 }
 
-/** Neighbouring literals are one text. */
+/** Joins adjacent literals. */
 function mergeLiterals(parts: Template): Template {
   const merged: Template[number][] = [];
   for (const part of parts) {

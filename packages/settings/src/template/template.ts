@@ -1,6 +1,6 @@
 import { didYouMean } from '@behalf/contracts';
 
-/** A placeholder that names a person, a login or a request: known only when a call is made. */
+/** A placeholder for data of a user, a login or a request. Its value is known only during a call. */
 export type Placeholder =
   | { readonly kind: 'userVar'; readonly name: string }
   | { readonly kind: 'user'; readonly name: string }
@@ -15,24 +15,24 @@ export interface Literal {
   readonly text: string;
 }
 
-/** `fallback.whenEmpty` tells `:-` (unset or empty) from `-` (unset only), as a shell does. */
+/** `fallback.whenEmpty` distinguishes `:-` (unset or empty) from `-` (unset only), as in a shell. */
 export interface EnvReference {
   readonly kind: 'env';
   readonly name: string;
   readonly fallback?: { readonly text: string; readonly appliesWhenEmpty: boolean };
 }
 
-/** Text as it stands in the file, parsed once. What is put into it later is data and never looked at again. */
+/** A text of the file, parsed once. Inserted values are never parsed. */
 export type RawTemplate = readonly (Literal | EnvReference | Placeholder)[];
 
-/** The same with its environment variables filled in. */
+/** A template after environment variables were substituted. */
 export type Template = readonly (Literal | Placeholder)[];
 
 export function isPlaceholder(part: Literal | EnvReference | Placeholder): part is Placeholder {
   return part.kind !== 'literal' && part.kind !== 'env';
 }
 
-/** Whether it stands for a token of the user: whoever reads it there can act as them. */
+/** Whether the placeholder is a token with which a receiver can act as the user. */
 export function isUserToken({ kind, name }: Placeholder): boolean {
   return kind === 'graph' || (kind === 'openid' && name.endsWith('TOKEN'));
 }
@@ -41,7 +41,7 @@ export function listPlaceholders(template: Template): Placeholder[] {
   return template.filter(isPlaceholder);
 }
 
-/** The text of a template without placeholders, else nothing. */
+/** The text of a template without placeholders; otherwise undefined. */
 export function readLiteralText(template: Template): string | undefined {
   let text = '';
   for (const part of template) {
@@ -51,13 +51,13 @@ export function readLiteralText(template: Template): string | undefined {
   return text;
 }
 
-/** As it was written: for messages. Never called on a template whose variables are filled in. */
+/** The placeholder as written, for messages. Only for templates before variable substitution. */
 export function formatPlaceholder(part: Placeholder): string {
   if (part.kind === 'userVar') return `{{${part.name}}}`;
   return `{{LIBRECHAT_${part.kind.toUpperCase()}_${part.name}}}`;
 }
 
-/** The names LibreChat defines behind `{{LIBRECHAT_USER_...}}`, `_OPENID_` and `_BODY_`. */
+/** LibreChat's names for `{{LIBRECHAT_USER_...}}`, `_OPENID_` and `_BODY_`. */
 export const userFields = [
   'ID',
   'NAME',
@@ -91,7 +91,7 @@ export const openidFields = [
 
 export const bodyFields = ['CONVERSATIONID', 'PARENTMESSAGEID', 'MESSAGEID'] as const;
 
-/** Every placeholder that is not a user's own variable. */
+/** All placeholders except user variables. */
 export const builtInPlaceholders: readonly string[] = [
   ...userFields.map((name) => `LIBRECHAT_USER_${name}`),
   ...openidFields.map((name) => `LIBRECHAT_OPENID_${name}`),
@@ -107,15 +107,15 @@ export interface TemplateProblem {
 
 export type ParsedTemplate = { ok: true; template: RawTemplate } | { ok: false; problem: TemplateProblem };
 
-/** `${...}` and `{{...}}` as far as they look like an attempt at one; other braces, of JSON say, are text. */
+/** Matches `${...}` and `{{...}}` if they look like a reference. Other braces, for example of JSON, are text. */
 const REFERENCE_PATTERN = /\$\{([^{}]*)\}|\{\{([\w\s.-]{1,64})\}\}/g;
 const ENV_PATTERN = /^([A-Za-z_][A-Za-z0-9_]*)(?:(:?-)(.*))?$/s;
-/** What is left of an attempt that went wrong: `${` at all, and braces before something that reads as a name. */
+/** Matches malformed references: any other `${`, and braces before something that looks like a name. */
 const MALFORMED = /\$\{|\{\{\s*[A-Za-z_]|\{\s*LIBRECHAT_/;
 const NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const BUILT_IN_NAME = /^LIBRECHAT_(USER|OPENID|BODY)_(.+)$/;
 
-/** One pass from the text of the file to a tree; nothing that comes out of a part is ever parsed again. */
+/** Parses a text once. Nothing that a reference expands to is parsed again. */
 export function parseTemplate(text: string): ParsedTemplate {
   const parts: RawTemplate[number][] = [];
   let end = 0;
@@ -135,7 +135,7 @@ export function parseTemplate(text: string): ParsedTemplate {
   return { ok: true, template: parts };
 }
 
-/** Sent on as text, `Bearer ${TOKEN` would be a credential that is wrong for a reason nobody sees. */
+/** As literal text, `Bearer ${TOKEN` would be an invalid credential without an obvious cause. */
 function findMalformed(text: string): TemplateProblem | undefined {
   const found = MALFORMED.exec(text);
   if (!found) return undefined;

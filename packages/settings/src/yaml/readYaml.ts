@@ -2,13 +2,13 @@ import { Composer, Lexer, LineCounter, Parser, type CST, type YAMLError } from '
 import { formatPath, type Diagnostic, type Finding, type Path } from '@behalf/contracts';
 import { YAML_LIMITS, convertDocument, type YamlLocation } from './yamlNodes.ts';
 
-/** Turns a finding into a diagnostic with the line on which its key, or the nearest thing above it, stands. */
+/** Adds the line of the finding's key, or of the nearest existing ancestor. */
 type LocateFinding = (finding: Finding) => Diagnostic;
 
 type YamlResult =
   { ok: true; value: unknown; locate: LocateFinding } | { ok: false; diagnostics: Diagnostic[] };
 
-/** Reads untrusted YAML: bounded in size, depth and expansion, and never with an exception. */
+/** Parses untrusted YAML with limits on size, depth and alias expansion. Never throws. */
 export function readYaml(text: string): YamlResult {
   if (Buffer.byteLength(text, 'utf8') > YAML_LIMITS.bytes) {
     return fail(
@@ -28,7 +28,7 @@ export function readYaml(text: string): YamlResult {
   try {
     return parseDocument(text, lines);
   } catch {
-    // Whatever the parser stumbles over, the file is what cannot be used; the boot must say so and not crash.
+    // The parser may throw on any input. The start must then report an unusable file and not crash.
     return fail('yaml_syntax', 'the file is not valid YAML', 'check it with a YAML editor');
   }
 }
@@ -48,7 +48,7 @@ function parseDocument(text: string, lines: LineCounter): YamlResult {
       lineAt(deepOffset),
     );
   }
-  // Duplicate keys are found while walking; the library's own check compares every pair of keys.
+  // `convertDocument` finds duplicate keys. The library's check compares every pair of keys.
   const composer = new Composer({
     uniqueKeys: false,
     merge: false,
@@ -56,7 +56,7 @@ function parseDocument(text: string, lines: LineCounter): YamlResult {
     version: '1.2',
     prettyErrors: false,
   });
-  // Not more than two of possibly thousands: the second is already one too many.
+  // Read at most two documents: a second one is already an error.
   const documents = composer.compose(tokens, true, text.length);
   const document = documents.next().value ?? undefined;
   const second = documents.next().value ?? undefined;
@@ -89,7 +89,7 @@ function parseDocument(text: string, lines: LineCounter): YamlResult {
   };
 }
 
-/** Of the longest part of the path that is there: a missing key is told at its parent. */
+/** The position of the longest existing prefix of the path: a missing key is reported at its parent. */
 function findOffset(path: Path, root: YamlLocation): number | undefined {
   let location = root;
   for (const step of path) {
@@ -109,7 +109,7 @@ function exceedsLines(text: string, limit: number): boolean {
   return false;
 }
 
-/** The library's own `parse`, but with a count: nothing when there are more lexemes than a file may have. */
+/** The library's `parse` with a limit: undefined if the file has too many tokens. */
 function parseTokens(text: string, lines: LineCounter): CST.Token[] | undefined {
   const parser = new Parser(lines.addNewLine);
   const tokens: CST.Token[] = [];
@@ -124,7 +124,7 @@ function parseTokens(text: string, lines: LineCounter): CST.Token[] | undefined 
   return tokens;
 }
 
-/** Composing recurses, parsing does not: the depth is known before a hostile file can exhaust the stack. */
+/** The composer is recursive, the lexer is not. Checking the depth first protects the stack from a malicious file. */
 function findTooDeep(tokens: readonly CST.Token[]): number | undefined {
   const stack: { token: CST.Token; depth: number }[] = tokens.map((token) => ({ token, depth: 0 }));
   for (let next = stack.pop(); next; next = stack.pop()) {
@@ -141,7 +141,7 @@ function findTooDeep(tokens: readonly CST.Token[]): number | undefined {
   return undefined;
 }
 
-/** Our own words: those of the library may repeat text of the file, and that text may be a secret. */
+/** Own messages: those of the library may quote the file, which may contain a secret. */
 const syntaxMessages: Partial<Record<YAMLError['code'], [message: string, suggestion?: string]>> = {
   ALIAS_PROPS: ['an alias cannot have an anchor or a tag'],
   BAD_ALIAS: ['the alias has no anchor before it'],

@@ -1,13 +1,13 @@
 import { isAlias, isMap, isScalar, isSeq, type Document, type Node } from 'yaml';
 import { createFinding, type Finding, type Path } from '@behalf/contracts';
 
-/** Keys that mean something to the object they land in instead of being data. */
+/** Keys that would modify an object's prototype. */
 const FORBIDDEN_KEYS = ['__proto__', 'constructor', 'prototype'];
 
 /**
- * Limits that no honest file comes near. `lines` and `lexemes` are counted before anything is built of them: a small
- * file of many tiny things costs thousands of times its size. `nodes` holds for the file as expanded, so that aliases
- * cannot multiply it, and `key` because the path of everything below a key repeats it.
+ * Limits far above any legitimate file. `lines` and `lexemes` are counted before anything is built: a small file
+ * with many tiny tokens costs thousands of times its size. `nodes` counts after alias expansion. `key` limits keys,
+ * because the path of each descendant repeats them.
  */
 export const YAML_LIMITS = {
   bytes: 1024 * 1024,
@@ -19,7 +19,7 @@ export const YAML_LIMITS = {
   key: 1024,
 };
 
-/** Where a key, or a value of a list, stands in the text, and what stands below it. */
+/** The position of a key or list item, and the positions below it. */
 export interface YamlLocation {
   readonly offset: number | undefined;
   readonly children: Map<string | number, YamlLocation>;
@@ -29,8 +29,8 @@ type ConvertedDocument =
   { value: unknown; location: YamlLocation } | { problem: Finding; offset: number | undefined };
 
 /**
- * The document as plain data. Written out rather than left to the library because of what it refuses: duplicate keys in
- * linear time, keys that touch a prototype, merge keys, and a document that grows when its aliases are followed.
+ * Converts the document to plain data. Replaces the library's conversion in order to reject duplicate keys in
+ * linear time, keys that modify a prototype, merge keys, and excessive alias expansion.
  */
 export function convertDocument(document: Document): ConvertedDocument {
   const root: YamlLocation = { offset: undefined, children: new Map() };
