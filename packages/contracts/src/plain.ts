@@ -1,6 +1,6 @@
 /**
- * The words that need no schema library: what a browser loads to know codes, bits and limits. Shapes are imported from
- * the main entry as types alone, which cost nothing.
+ * Constants without the schema library, for the browser: codes, permissions and limits. Import schemas from the
+ * main entry point as types only.
  */
 export { errorCodes, errorKinds, type ErrorCode } from './errors/codes.ts';
 export { aclBits, aclRoles, hasAclBit, type AclBit, type AclRole } from './permissions/permissions.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { section } from './section.ts';
 
-/** A client that the operator registers, beside those that register themselves. */
+/** A client that the operator registers, in addition to clients that register themselves. */
 export const RegisteredClient = section({
   name: z.string().min(1).max(100).describe('Name shown to users on the consent page.'),
   redirectUris: z
@@ -36,7 +36,7 @@ const ClientRegistration = section({
     ),
 });
 
-/** Our own authorization server, for identity providers that cannot serve MCP clients. */
+/** The gateway's own authorization server, for identity providers that cannot serve MCP clients. */
 export const AuthorizationServer = section({
   enabled: z
     .boolean()

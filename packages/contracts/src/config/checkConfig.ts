@@ -9,17 +9,17 @@ import type { McpServer } from './server.ts';
 import { isLoopbackHost, parseUrl } from './url.ts';
 
 export interface ConfigCheck {
-  /** Everything but the servers; absent when a type is wrong. */
+  /** Everything except the servers; absent if a type is wrong. */
   config?: ConfigWithoutServers;
-  /** The definitions that can be used, also when others cannot. */
+  /** The valid definitions, even if others are invalid. */
   servers: [name: string, server: McpServer][];
   errors: Finding[];
   warnings: Finding[];
-  /** Paths of LibreChat keys without effect, each once, sorted. */
+  /** Paths of LibreChat keys without effect, sorted, without duplicates. */
   unused: string[];
 }
 
-/** The whole file, already read from YAML. Pure; what needs the environment comes in as `expand`. */
+/** Checks a parsed configuration file. Pure: `expand` provides the environment. */
 export function checkConfig(value: unknown, expand: ExpandText = (text) => text): ConfigCheck {
   const result: ConfigCheck = { servers: [], errors: [], warnings: [], unused: [] };
   if (!isMapping(value)) {
@@ -31,7 +31,7 @@ export function checkConfig(value: unknown, expand: ExpandText = (text) => text)
   const { mcpServers, ...rest } = value;
   const keys: KeyReport = { unknown: [], unused: new Set() };
   checkKeys(ConfigWithoutServers, rest, [], keys);
-  // The servers' section is checked apart, but it is a word one can misspell.
+  // Servers are checked separately, but their section's name may be misspelled too.
   const unknown = keys.unknown.map((item) => (item.path.length === 1 ? addTopLevelHint(item) : item));
 
   const parsed = parseSection(ConfigWithoutServers, rest, []);
@@ -46,7 +46,7 @@ export function checkConfig(value: unknown, expand: ExpandText = (text) => text)
   const unused = new Set(keys.unused);
   checkServers(mcpServers, expand, result, unknown, unused);
 
-  // Only a clear statement relaxes the check: a misspelt switch leaves it on.
+  // Only the exact value relaxes the check. A misspelled value leaves it strict.
   if (rest.unknownKeys === 'warn') result.warnings.push(...unknown);
   else result.errors.push(...unknown);
   result.unused = [...unused].sort();
@@ -104,7 +104,10 @@ function addTopLevelHint(item: Finding): Finding {
   return createFinding(item.path, item.code, item.message, suggestion);
 }
 
-/** LibreChat drops unknown keys of `interface` and so do we, but one that looks like ours deserves a word. */
+/**
+ * LibreChat ignores unknown keys of `interface`, and so does Behalf. A key that resembles one of Behalf's gets a
+ * warning.
+ */
 function findMisspelledInterface(value: unknown): Finding[] {
   if (!isMapping(value)) return [];
   return Object.keys(value)
@@ -115,7 +118,7 @@ function findMisspelledInterface(value: unknown): Finding[] {
     );
 }
 
-/** Rules of `mcpSettings.endpoint` that need the whole file: a name that two could have is told here, not found out later. */
+/** Checks rules of `mcpSettings.endpoint` that need the whole file, such as names that are not unique. */
 function checkEndpoint(endpoint: McpEndpoint, servers: readonly string[]): Finding[] {
   const path = ['mcpSettings', 'endpoint'];
   return [
@@ -209,7 +212,7 @@ function checkAliases({ servers }: McpEndpoint, path: Path, kind: 'tools' | 'pro
   );
 }
 
-/** As browsers write it, letter by letter: it is compared and never read. */
+/** Requires the exact form that browsers send: origins are compared as strings. */
 function checkOrigins({ allowedOrigins }: McpEndpoint, path: Path): Finding[] {
   return allowedOrigins.flatMap((text, index) => {
     const url = parseUrl(text);

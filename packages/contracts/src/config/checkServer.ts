@@ -7,16 +7,16 @@ import { type McpServer, type Transport, transportSchemas } from './server.ts';
 import { parseUrl } from './url.ts';
 
 export interface ServerCheck {
-  /** Present when the definition can be used. */
+  /** Present if the definition is valid. */
   server?: McpServer;
   errors: Finding[];
-  /** Kept apart from errors: a file being migrated may turn these into warnings. */
+  /** Separate from errors, because `unknownKeys: warn` turns them into warnings. */
   unknown: Finding[];
   warnings: Finding[];
   unused: ReadonlySet<string>;
 }
 
-/** One definition: which transport it means, whether it fits it, and what is wrong if not. */
+/** Checks one definition: infers its transport and validates it. */
 export function checkServer(value: unknown, path: Path, expand: ExpandText = (text) => text): ServerCheck {
   const keys: KeyReport = { unknown: [], unused: new Set() };
   const result: ServerCheck = { errors: [], unknown: keys.unknown, warnings: [], unused: keys.unused };
@@ -54,7 +54,7 @@ export function checkServer(value: unknown, path: Path, expand: ExpandText = (te
 
 const allKeys = new Set(Object.values(transportSchemas).flatMap((schema) => Object.keys(schema.shape)));
 
-/** A key of another transport is not a misspelling, and no migration switch may let it pass. */
+/** Separates keys of another transport: they are errors even with `unknownKeys: warn`. */
 function splitUnknownKeys(
   unknown: readonly Finding[],
   path: Path,
@@ -89,8 +89,8 @@ const processFields = ['command', 'args', 'env', 'cwd', 'stderr'] as const;
 type TransportResult = { transport: Transport; warnings: Finding[] } | { findings: Finding[] };
 
 /**
- * Which transport a definition means. A written `type` decides; without one the choice is LibreChat's, so that an
- * existing file keeps its meaning: `command` is stdio, a ws(s) URL a websocket, any other URL SSE.
+ * Infers the transport. An explicit `type` decides. Without it, the rules of LibreChat apply: `command` means
+ * stdio, a ws(s) URL a WebSocket, any other URL SSE.
  */
 function inferTransport(
   server: Record<string, unknown>,
@@ -179,12 +179,12 @@ function inferTransport(
 }
 
 /**
- * The text of a field with its variables filled in, or nothing when they cannot be: that is somebody else's finding.
- * Values that come from users at run time are stood in for by a harmless word.
+ * Returns a text with variables substituted; undefined if that is not possible, which is reported elsewhere. Values
+ * of users are replaced by a valid sample.
  */
 export type ExpandText = (text: string) => string | undefined;
 
-/** Rules about URLs and header values, which need the expanded text. */
+/** Checks URLs and header values after variable substitution. */
 function checkTextValues(server: McpServer, path: Path, expand: ExpandText): Finding[] {
   const findings: Finding[] = [];
   const checkUrl = (value: string | undefined, keyPath: Path, schemes: readonly string[]): void => {
@@ -203,7 +203,7 @@ function checkTextValues(server: McpServer, path: Path, expand: ExpandText): Fin
   }
   if (server.type === 'sse' || server.type === 'streamable-http') {
     const proxy = server.proxy === undefined ? undefined : expand(server.proxy);
-    // Credentials are usual in the URL of a proxy; it is sealed and never shown.
+    // A proxy URL may contain credentials. It is stored encrypted and never shown.
     if (proxy !== undefined) {
       const problem = checkUrlText(proxy, ['http:', 'https:', 'socks:', 'socks5:'], true);
       if (problem) findings.push(createFinding([...path, 'proxy'], 'url', problem));
@@ -253,7 +253,7 @@ function checkHeaderValues(
   });
 }
 
-/** A line break inside a header value starts a header of the value's choice (RFC 9110 section 5.5). */
+/** A line break in a header value would inject another header (RFC 9110 section 5.5). */
 export function hasControlCharacter(text: string): boolean {
   return /[\u0000-\u0008\u000a-\u001f\u007f]/.test(text);
 }

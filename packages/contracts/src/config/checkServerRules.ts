@@ -8,7 +8,7 @@ interface RuleReport {
   warnings: Finding[];
 }
 
-/** Rules between the fields of one definition. Texts are looked at by `checkTextValues`, once their variables are known. */
+/** Checks rules between the fields of one definition. `checkTextValues` checks texts after variable substitution. */
 export function checkServerRules(server: McpServer, path: Path): RuleReport {
   const report: RuleReport = { errors: [], warnings: [] };
   checkOAuth(server, path, report);
@@ -76,7 +76,7 @@ function checkOAuth(server: McpServer, path: Path, { errors, warnings }: RuleRep
   }
 }
 
-/** `auth` says whether users bring a credential; what they bring is said elsewhere, and the two must agree. */
+/** `auth` declares whether users bring a credential. Other fields configure the credential. Both must agree. */
 function checkAuth(server: McpServer, path: Path, { errors }: RuleReport): void {
   const { auth, requiresOAuth, oauth, apiKey, customUserVars } = server;
   if (auth === undefined) return;
@@ -111,7 +111,7 @@ function checkAuth(server: McpServer, path: Path, { errors }: RuleReport): void 
   }
 }
 
-/** A token of ours, for everybody: nothing in it may depend on who calls. */
+/** Client credentials yield one token for all users, so nothing in the definition may depend on the user. */
 function checkClientCredentials(server: McpServer, oauth: OAuth, keyPath: Path): Finding[] {
   const problems: Finding[] = [];
   const addFinding = (message: string, fix: string) =>
@@ -204,7 +204,7 @@ function checkHeaders(headers: Record<string, string> | undefined, path: Path, {
     const problem = checkHeaderName(name);
     if (problem) errors.push(createFinding([...path, name], 'header_name', problem, 'remove it'));
     const duplicate = seen.get(name.toLowerCase());
-    // Header names are case-insensitive: which of the two would be sent is anyone's guess.
+    // Header names are case-insensitive, so it is undefined which of the two is sent.
     if (duplicate !== undefined)
       errors.push(
         createFinding([...path, name], 'header_twice', `is the same header as "${duplicate}"`, 'remove one'),
@@ -215,7 +215,10 @@ function checkHeaders(headers: Record<string, string> | undefined, path: Path, {
 
 type HttpServer = Extract<McpServer, { type: 'sse' | 'streamable-http' }>;
 
-/** OBO owns the Authorization header. A second credential beside it would be an old header to fall back to. */
+/**
+ * With OBO, the exchanged token uses the Authorization header. A second credential could be sent instead of it by
+ * mistake.
+ */
 function checkOboConflicts(server: HttpServer, path: Path, { errors, warnings }: RuleReport): void {
   if (!server.obo) return;
   const message = 'cannot be combined with obo, which supplies the credential';
@@ -241,7 +244,7 @@ function checkOboConflicts(server: HttpServer, path: Path, { errors, warnings }:
   }
 }
 
-/** A token ends while a socket stays open, and no request on it could carry the next one. */
+/** A token expires while a socket stays open, and an open socket cannot receive a new token. */
 function checkWebsocket(server: McpServer, path: Path, { errors }: RuleReport): void {
   const { oauth, requiresOAuth, auth, apiKey, customUserVars } = server;
   const reason = 'requests over a websocket cannot carry a token';

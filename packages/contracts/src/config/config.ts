@@ -6,7 +6,7 @@ import { McpSettings } from './mcpSettings.ts';
 import { openSection, section, unusedKey } from './section.ts';
 import { McpServer } from './server.ts';
 
-/** Top-level sections of a librechat.yaml that have no effect here. */
+/** Top-level sections of LibreChat that have no effect in Behalf. */
 export const unusedSections = [
   'actions',
   'balance',
@@ -37,7 +37,7 @@ export const unusedSections = [
   'webSearch',
 ] as const;
 
-/** Keys under `interface` that LibreChat has besides `mcpServers`. */
+/** Keys of `interface` in LibreChat besides `mcpServers`. */
 export const unusedInterfaceKeys = [
   'agents',
   'autoSubmitFromUrl',
@@ -88,7 +88,7 @@ const permissionFields = {
 
 const localizedText = z.union([z.string(), z.record(z.string(), z.string())]);
 
-/** No defaults on purpose: what the file names overrides stored permissions at start, what it leaves out never does. */
+/** Has no defaults: permissions in the file override stored ones at start; absent ones do not. */
 export const InterfaceMcpServers = section({
   placeholder: z.string().optional().describe('Placeholder text of the server picker.'),
   ...permissionFields,
@@ -117,7 +117,7 @@ const unusedFields = Object.fromEntries(
   unusedSections.map((name) => [name, unusedKey('LibreChat section. Behalf ignores it.')]),
 ) as Record<(typeof unusedSections)[number], ReturnType<typeof unusedKey>>;
 
-/** The keys of the whole file besides `mcpServers`, whose entries are checked one by one. */
+/** The keys of the file except `mcpServers`, whose entries are checked one by one. */
 const topLevelFields = {
   version: z
     .union([z.string(), z.number()])
@@ -143,12 +143,11 @@ const topLevelFields = {
 
 const mcpServers = z.record(z.string(), McpServer);
 
-/** The whole file, for editors and references. Reading a file is `checkConfig`, which explains what is wrong. */
+/** The schema of the whole file, for editors and the reference. `checkConfig` reads a file and explains problems. */
 export const Config = section({
   mcpServers: mcpServers.optional().describe('The MCP servers, by name.'),
   ...topLevelFields,
 });
 
-/** Everything but the servers. */
 export const ConfigWithoutServers = section(topLevelFields);
 export type ConfigWithoutServers = z.output<typeof ConfigWithoutServers>;

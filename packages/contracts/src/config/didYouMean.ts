@@ -1,9 +1,9 @@
-/** Spellings that differ in case and separators alone are one word to a reader. */
+/** Ignores case and separators. */
 function normalize(word: string): string {
   return word.toLowerCase().replaceAll(/[_\-. ]/g, '');
 }
 
-/** Edit distance in which swapping two neighbours is one edit (optimal string alignment). */
+/** Edit distance in which a swap of two adjacent letters is one edit (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
@@ -31,16 +31,16 @@ function valueAt(row: readonly number[], index: number): number {
   return row[index] ?? Number.MAX_SAFE_INTEGER;
 }
 
-/** The known word that was probably meant, or nothing when none is near enough to be worth saying. */
+/** The known word that was probably meant; undefined if none is similar enough. */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
-  // Nothing we know is longer; comparing a whole pasted document with every key would only cost time.
+  // No known word is this long. Skip the comparison with large pasted texts.
   if (word.length > 80) return undefined;
   const folded = normalize(word);
   let best: { name: string; cost: number } | undefined;
   for (const name of known) {
     const other = normalize(name);
     const limit = Math.max(1, Math.floor(Math.min(folded.length, other.length) / 3));
-    // Each letter of the difference is an edit: most words of a file full of mistakes need no closer look.
+    // The difference in length is a lower bound of the distance. It excludes most words cheaply.
     if (Math.abs(folded.length - other.length) > limit) continue;
     const cost = folded === other ? 0 : editDistance(folded, other);
     if (cost <= limit && (!best || cost < best.cost)) best = { name, cost };
@@ -48,7 +48,7 @@ export function findNearest(word: string, known: readonly string[]): string | un
   return best?.name;
 }
 
-/** The end of a sentence: `did you mean "requiresOAuth"?` */
+/** The end of a message: `did you mean "requiresOAuth"?` */
 export function didYouMean(word: string, known: readonly string[]): string | undefined {
   const name = findNearest(word, known);
   return name === undefined ? undefined : `did you mean "${name}"?`;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { openSection, section, unusedKey } from './section.ts';
 
-/** LibreChat's shape. Behalf speaks to OpenAI-compatible models alone. */
+/** As in LibreChat. Behalf supports OpenAI-compatible models only. */
 export const CustomEndpoint = openSection({
   name: z.string().min(1).describe('Display name.'),
   apiKey: z
@@ -32,7 +32,7 @@ export type CustomEndpoint = z.output<typeof CustomEndpoint>;
 
 const patterns = z.array(z.string().min(1));
 
-/** What differs for one role. */
+/** Deviations for one role. */
 export const RoleToolPolicy = section({
   allow: patterns.optional().describe('The only tools available to this role. Absent or empty: no limit.'),
   deny: patterns.optional().describe('Tools that are hidden from this role.'),
@@ -45,8 +45,8 @@ export const RoleToolPolicy = section({
 export type RoleToolPolicy = z.output<typeof RoleToolPolicy>;
 
 /**
- * LibreChat's shape, and `roles`. A key that is misspelt would leave a tool open, so none is passed over but `reason`,
- * which is a text for a chat.
+ * As in LibreChat, plus `roles`. A misspelled key could leave a tool allowed, so unknown keys are errors. The only
+ * ignored key is `reason`, a text for a chat.
  */
 export const ToolApproval = section({
   enabled: z.boolean().optional().describe('False: no tool requires approval. `deny` still applies.'),
@@ -89,8 +89,8 @@ export const Endpoints = openSection({
 export type Endpoints = z.output<typeof Endpoints>;
 
 /**
- * What an entry of `toolApproval` names. `tools`: tools of MCP servers, by a glob for each part. `other`: another kind
- * of tool, of which there are none here.
+ * An entry of `toolApproval`. `tools`: tools of MCP servers, with a glob for server and tool. `other`: another kind
+ * of tool, which Behalf does not have.
  */
 export type ToolPattern =
   | { readonly kind: 'tools'; readonly server: string; readonly tool: string }
@@ -100,8 +100,8 @@ export type ToolPattern =
 const MCP_PREFIX = 'mcp:';
 
 /**
- * The server's part ends at the first colon behind the prefix: then no server can be named so that it falls under a
- * pattern meant for another one's tools. One that has a colon in its name is written in its normalised form.
+ * The server part ends at the first colon after the prefix, so that no server name can match a pattern for another
+ * server's tools. A server with a colon in its name is written in its normalized form.
  */
 export function parseToolPattern(text: string): ToolPattern {
   if (text.trim() !== text) return malformed('may not begin or end with a space');
@@ -120,7 +120,7 @@ function malformed(problem: string): ToolPattern {
   return { kind: 'malformed', problem };
 }
 
-/** To pass over what was meant for tools of servers would let a denied one run: it has to be said clearly. */
+/** Detects a pattern that is probably meant for MCP tools. Ignoring it could allow a tool that it denies. */
 function detectMcpMistake(text: string): ToolPattern | undefined {
   if (/^mcp\s*:/i.test(text)) return malformed('must begin with mcp: in lower case, without a space');
   if (text.includes('_mcp_')) return malformed('uses the tool name that models see');

@@ -1,15 +1,15 @@
 export type Path = readonly (string | number)[];
 
-/** One thing wrong (or worth a warning) in a configuration value, before it is known on which line it stands. */
+/** A problem or warning of a configuration value, before its line is known. */
 export interface Finding {
   path: Path;
   code: string;
   message: string;
-  /** What to do, in words that can follow the message after a semicolon. */
+  /** What to do, as the part of the sentence after the message and a semicolon. */
   suggestion?: string;
 }
 
-/** `mcpServers.github.args[0]`; a name that would read as several steps is quoted. */
+/** Formats a path, for example `mcpServers.github.args[0]`. A name with special characters is quoted. */
 export function formatPath(path: Path): string {
   let text = '';
   for (const step of path) {

@@ -1,13 +1,12 @@
-/** RFC 9110 section 5.6.2: what a field name may consist of. */
+/** The syntax of a field name (RFC 9110 section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Counts how many gateways in a row forwarded a call. */
+/** Counts the gateways that forwarded a call. */
 export const hopHeader = 'x-behalf-hop';
 
 /**
- * Headers that belong to the connection or to the gateway: neither a configuration nor a caller sets them. Framing ones
- * would break or smuggle requests. `host` above all: another name than the judged one would choose another virtual
- * server, or another TLS name, behind the checked address.
+ * Headers that neither the configuration nor a caller may set. Framing headers would allow request smuggling.
+ * `host` would select another virtual server than the one whose address was checked.
  */
 export const reservedHeaders: ReadonlySet<string> = new Set([
   'accept-encoding',
@@ -26,7 +25,7 @@ export const reservedHeaders: ReadonlySet<string> = new Set([
   hopHeader,
 ]);
 
-/** What is wrong with the name of a configured header, or nothing. */
+/** What is wrong with the name of a configured header; undefined if it is valid. */
 export function checkHeaderName(name: string): string | undefined {
   if (!TOKEN.test(name)) return 'is not a valid header name';
   const lower = name.toLowerCase();

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { section } from './section.ts';
 import { parseUrl } from './url.ts';
 
-/** On-Behalf-Of: the caller's own token is exchanged for one for this server. sse and streamable-http only. */
+/**
+ * On-Behalf-Of: the gateway exchanges the caller's token for one for this server. Only for `sse` and
+ * `streamable-http`.
+ */
 export const Obo = section({
   scopes: z
     .string()
@@ -36,7 +39,7 @@ export const Obo = section({
 });
 export type Obo = z.output<typeof Obo>;
 
-/** Scopes as a set: the order and doubled blanks of the file have no meaning. */
+/** Splits scopes. Order and repeated spaces have no meaning. */
 export function scopeList(scopes: string): string[] {
   return [...new Set(scopes.split(/\s+/).filter((scope) => scope !== ''))].sort();
 }
@@ -50,7 +53,7 @@ export const ExchangeTarget = section({
 });
 export type ExchangeTarget = z.output<typeof ExchangeTarget>;
 
-/** An authorization server that takes identity assertions (ID-JAG), and who we are there. */
+/** An authorization server that accepts identity assertions (ID-JAG), and the client there. */
 export const ResourceAuthorizationServer = section({
   issuer: z
     .string()
@@ -82,7 +85,7 @@ export const ResourceAuthorizationServer = section({
 });
 export type ResourceAuthorizationServer = z.output<typeof ResourceAuthorizationServer>;
 
-/** Where tokens are exchanged. Token endpoints come from this file alone, never from a server a user created. */
+/** A provider for token exchange. Token endpoints come only from this file, never from a user-defined server. */
 export const IdentityProvider = section({
   type: z
     .enum(['entra', 'jwt-bearer', 'token-exchange', 'id-jag'])
@@ -183,13 +186,13 @@ export const IdentityProviders = z.record(
 );
 
 /**
- * Whether one entry allows all of these scopes at this origin. Asked at load, at write and before each exchange, because
- * a token for one resource sent to another's address is a token given away.
+ * Whether one entry allows all these scopes at this origin. Checked when the configuration is loaded, when a server
+ * is stored and before each exchange: a token sent to the wrong server is leaked.
  */
 export function matchesTarget(targets: readonly ExchangeTarget[], scopes: string, url: string): boolean {
   const origin = originOf(url);
   const requestedScopes = scopeList(scopes);
-  // No scope at all would be part of every entry, and the provider would choose some.
+  // Without scopes, every entry would match and the provider would choose the scopes.
   if (origin === undefined || requestedScopes.length === 0) return false;
   return targets.some(
     (target) =>

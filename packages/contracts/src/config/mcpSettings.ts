@@ -4,7 +4,7 @@ import { parseUrl } from './url.ts';
 
 const aliasMap = z.record(z.string().min(1), z.string().min(1));
 
-/** What one server and what it has are called where all servers stand side by side. */
+/** Names of a server, its tools and prompts at the MCP endpoint for all servers. */
 export const EndpointServer = section({
   key: z
     .string()
@@ -22,7 +22,7 @@ export const EndpointServer = section({
 });
 export type EndpointServer = z.output<typeof EndpointServer>;
 
-/** The MCP endpoint `/mcp`, where all servers of a user stand side by side. */
+/** The MCP endpoint `/mcp`, which offers all servers of a user. */
 export const McpEndpoint = section({
   names: z
     .enum(['prefix', 'priority'])
@@ -51,12 +51,12 @@ export const McpEndpoint = section({
 });
 export type McpEndpoint = z.output<typeof McpEndpoint>;
 
-/** A blank, a path or a CIDR would read as an entry and match nothing; the scheme and port are optional. */
+/** A host with optional scheme and port. A space, a path or a CIDR block would look like an entry and match nothing. */
 const DOMAIN_PATTERN =
   /^(?:(?:https?|wss?):\/\/)?(?:\*\.)?([A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?\/?$/i;
 const ADDRESS_PATTERN = /^(\[[0-9A-Fa-f:.]+\]|[^\s/:?#@*[\]\\]+):(\d{1,5})$/;
 
-/** The shape has been checked; here the host must be one that can be asked for, on a port that exists. */
+/** The pattern checks the form. This checks that the host is valid and the port exists. */
 function isValidEntry(pattern: RegExp, value: string): boolean {
   const [, host = '', port = '1'] = pattern.exec(value) ?? [];
   if (host === '' || Number(port) < 1 || /^\.|\.\./.test(host)) return false;
@@ -74,7 +74,7 @@ const addressList = z.array(
     .refine((value) => isValidEntry(ADDRESS_PATTERN, value), addressMessage),
 );
 
-/** What the operator knows of an authorization server that servers name. */
+/** The operator's settings for an authorization server that servers refer to. */
 export const OAuthIssuer = section({
   profile: z
     .enum(['entra'])

@@ -1,4 +1,4 @@
-/** Segments of our own routes: a server of that name would be unreachable, or reach the wrong route. */
+/** Segments of the gateway's own routes. A server with such a name would be unreachable or conflict with the route. */
 export const reservedServerNames = [
   'tools',
   'servers',
@@ -13,17 +13,20 @@ export const reservedServerNames = [
   'runs',
 ] as const;
 
-/** What a server that nobody saved is called for as long as somebody signs in at it: no saved one can be called so. */
+/** Prefix of the internal name of a draft. Names of saved servers cannot start with it. */
 export const draftPrefix = 'draft~';
 
 const MAX_NAME_LENGTH = 128;
 
-/** The form in which a name becomes part of a tool's public name. */
+/** The form of a server name within public tool names. */
 export function normalizeServerName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_.-]/g, '_').replaceAll(/^_+|_+$/g, '');
 }
 
-/** What is wrong with a server's name, or nothing. The stock front end puts names into URLs without encoding them. */
+/**
+ * What is wrong with a server name; undefined if it is valid. LibreChat's front end inserts names into URLs without
+ * encoding.
+ */
 export function checkServerName(name: string): string | undefined {
   if (name.length > MAX_NAME_LENGTH) return `a server name has at most ${MAX_NAME_LENGTH} characters`;
   if (/[/\\?#%\u0000-\u001f\u007f-\u009f]/.test(name))
@@ -38,23 +41,23 @@ export function checkServerName(name: string): string | undefined {
   return undefined;
 }
 
-/** Stands between the key of a server and a name of that server. */
+/** Separates the server key from the tool name in a public name. */
 export const nameSeparator = '__';
 
-/** What the APIs of models accept. */
+/** The limit of model APIs. */
 export const MAX_PUBLIC_NAME_LENGTH = 64;
 export const MAX_SERVER_KEY_LENGTH = 24;
 
 /**
- * Whether the names of a server can begin with this. One that looks like a key with a hash could be made to equal one, and one
- * that holds two underscores, or ends with one, could be read as another.
+ * Whether the text can be a server key. Rejects text that looks like a key with a hash, because another server
+ * could have that key, and text that contains or ends with underscores in a way that makes the separator ambiguous.
  */
 export function isServerKey(text: string): boolean {
   if (!/^[A-Za-z0-9_-]{1,24}$/.test(text) || text.includes(nameSeparator) || text.endsWith('_')) return false;
   return !/-[0-9a-f]{8,}$/.test(text);
 }
 
-/** Whether this can be a name without a key before it: no name with one is ever the same. */
+/** Whether the text can be a public name without a server key. Such a name never equals a name with a key. */
 export function isValidAlias(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(text) && !text.includes(nameSeparator);
 }

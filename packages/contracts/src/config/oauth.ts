@@ -4,10 +4,10 @@ import { section } from './section.ts';
 const text = z.string().min(1);
 const names = z.array(z.string().min(1));
 
-/** The endpoints an operator may write down instead of having them discovered. */
+/** The endpoints that an operator can set instead of discovering them. */
 export const oauthUrls = ['authorization_url', 'token_url', 'revocation_endpoint'] as const;
 
-/** Per-user OAuth of one server. What is absent is discovered. */
+/** OAuth settings of one server for users. Absent values are discovered. */
 export const OAuth = section({
   authorization_url: text.optional().describe('Authorization endpoint. Discovered when absent.'),
   token_url: text.optional().describe('Token endpoint. Discovered when absent.'),

@@ -3,25 +3,25 @@ import { didYouMean } from './didYouMean.ts';
 import { type Finding, type Path, createFinding, formatPath } from './finding.ts';
 
 /**
- * A mapping of ours: a key that is not listed is an error, because a misspelt key that vanishes disables a feature
- * without a word. zod itself only drops such keys; `checkKeys` reports them, so that comments (`x-...`) stay possible and a
- * migration can ask for warnings instead.
+ * A mapping of Behalf: an unknown key is an error, because ignoring a misspelled key would silently disable a
+ * feature. zod only drops such keys; `checkKeys` reports them, so that comments (`x-...`) remain possible and a
+ * migration can request warnings.
  */
 export function section<S extends z.ZodRawShape>(shape: S): z.ZodObject<S> {
   return z.object(shape).meta({ keys: 'closed' });
 }
 
-/** A mapping that belongs to LibreChat and that we read in part: other keys are named as unused, never refused. */
+/** A mapping of LibreChat that Behalf reads in part: other keys are reported as unused, not rejected. */
 export function openSection<S extends z.ZodRawShape>(shape: S): z.ZodObject<S> {
   return z.object(shape).meta({ keys: 'open' });
 }
 
-/** A key LibreChat has and Behalf has no use for. */
+/** A key of LibreChat without effect in Behalf. */
 export function unusedKey(description: string): z.ZodOptional<z.ZodUnknown> {
   return z.unknown().optional().meta({ unused: true, description });
 }
 
-/** Parses, and says what does not fit in words of the file rather than of the schema library. Never repeats a value. */
+/** Parses a value and explains problems in terms of the file, not of the schema library. Never repeats a value. */
 export function parseSection<S extends z.ZodType>(
   schema: S,
   value: unknown,
@@ -96,7 +96,7 @@ function limitUnit(origin: string): string {
 
 const typeNames: Record<string, string> = {
   string: 'text',
-  // Every number of the file is one.
+  // All numbers of the file are integers.
   number: 'a whole number',
   int: 'a whole number',
   boolean: 'true or false',
@@ -137,13 +137,13 @@ function valueAt(root: unknown, path: Path): unknown {
 }
 
 export interface KeyReport {
-  /** Keys nobody knows: errors, or warnings while migrating. */
+  /** Unknown keys: errors, or warnings with `unknownKeys: warn`. */
   unknown: Finding[];
-  /** Keys of LibreChat that have no effect here, each path once. */
+  /** LibreChat keys without effect, without duplicates. */
   unused: Set<string>;
 }
 
-/** Compares the keys of a value with those of its schema. Says nothing about types: the schema does that. */
+/** Compares the keys of a value with its schema. The schema itself checks types. */
 export function checkKeys(schema: unknown, value: unknown, path: Path, report: KeyReport): void {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodArray) {
@@ -186,7 +186,7 @@ function checkObjectKeys(
   }
 }
 
-/** The same key in every element of a list is one thing to tell the operator. */
+/** Removes list indexes, so that the same key in every element is reported once. */
 function withoutIndexes(path: Path): string {
   return formatPath(path.filter((step) => typeof step === 'string'));
 }

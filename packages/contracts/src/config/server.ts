@@ -5,7 +5,7 @@ import { section, unusedKey } from './section.ts';
 
 const names = z.array(z.string().min(1));
 
-/** Who sees a server of the file. Without it: everyone whose role has MCP_SERVERS.USE. */
+/** Who may see a server of the file. By default: every user whose role has MCP_SERVERS.USE. */
 export const Access = section({
   users: names
     .optional()
@@ -17,7 +17,7 @@ export const Access = section({
 });
 export type Access = z.output<typeof Access>;
 
-/** Which of a server's tools exist here; a user's own choice can only narrow it further. */
+/** The tools of the server that are available. Users can restrict them further. */
 export const ToolFilter = section({
   include: names.optional().describe('Globs of tool names to offer. Absent: all.'),
   exclude: names.optional().describe('Globs of tool names to hide; wins over `include`.'),
@@ -25,7 +25,7 @@ export const ToolFilter = section({
 });
 export type ToolFilter = z.output<typeof ToolFilter>;
 
-/** The variable that `apiKey.source: user` declares for each user. */
+/** The user variable that `apiKey.source: user` declares. */
 export const apiKeyVariable = 'MCP_API_KEY';
 
 export const ApiKey = section({
@@ -56,7 +56,10 @@ export const UserVariable = section({
   sensitive: z.boolean().default(true).describe('Mask the value. Only an explicit `false` shows it.'),
 });
 
-/** Names are what `{{NAME}}` may say, so a name of the trusted placeholders would let a user stand in for them. */
+/**
+ * `{{NAME}}` refers to these names. Names of built-in placeholders are rejected, because a user's value would
+ * replace a trusted one.
+ */
 export const UserVariables = z.record(
   z
     .string()
@@ -72,13 +75,13 @@ export const UserVariables = z.record(
 );
 export type UserVariables = z.output<typeof UserVariables>;
 
-/** Timers hold 31 bits; a larger delay would fire at once. */
+/** Timers use 31 bits. A longer delay would fire immediately. */
 const MAX_DELAY_MS = 2_147_483_647;
 const MAX_ICON_LENGTH = 262_144;
 
 const TITLE_PATTERN = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}'\u2019 -]*$/u;
 
-/** Zero is refused: taken literally it is a timeout that has already passed. */
+/** Zero is rejected: it would be a timeout that has already expired. */
 const milliseconds = z.int().positive().max(MAX_DELAY_MS);
 
 function isIcon(value: string): boolean {
@@ -88,7 +91,7 @@ function isIcon(value: string): boolean {
 
 const headerMap = z.record(z.string(), z.string());
 
-/** What every server may say, whatever its transport. */
+/** Fields of all transports. */
 const serverFields = {
   title: z
     .string()
@@ -176,7 +179,7 @@ const serverFields = {
   ),
 };
 
-/** What a server reached over the network may say besides. */
+/** Additional fields of servers that are reached over the network. */
 const remoteFields = {
   headers: headerMap.optional().describe('Headers sent with every request. Values may contain placeholders.'),
   caFile: z

@@ -12,12 +12,12 @@ interface ParsedUrl {
   readonly href: string;
 }
 
-/** Every runtime this code meets (browsers, Node) has it, but no ECMAScript library declares it. */
+/** Browsers and Node provide it, but no ECMAScript type library declares it. */
 declare const URL: new (text: string, base?: string) => ParsedUrl;
 
 /**
- * Undefined where the text is no URL. `URL.canParse` cannot be asked: once it is hot, Node.js 20 denies what has a letter between
- * U+0080 and U+00FF, such as a host with an umlaut.
+ * Undefined if the text is not a URL. Does not use `URL.canParse`: in Node.js 20, its optimized form rejects
+ * letters from U+0080 to U+00FF, for example in a host name with an umlaut.
  */
 export function parseUrl(text: string, base?: string): ParsedUrl | undefined {
   try {
@@ -29,7 +29,7 @@ export function parseUrl(text: string, base?: string): ParsedUrl | undefined {
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
 
-/** This machine: the host name of a URL, of a `Host` header without its port, or of an address to listen on. */
+/** Whether a host is this machine: from a URL, a `Host` header without port, or a listen address. */
 export function isLoopbackHost(host: string): boolean {
   return LOOPBACK.test(host);
 }

@@ -1,4 +1,4 @@
-/** Variables of LibreChat that hold its secrets. They are never expanded into the YAML, whatever reads them. */
+/** Secrets of LibreChat. They are never substituted in the YAML file. */
 export const librechatSecrets = [
   'CREDS_IV',
   'JWT_REFRESH_SECRET',
@@ -8,7 +8,10 @@ export const librechatSecrets = [
   'SAML_SESSION_SECRET',
 ] as const;
 
-/** The breaker here counts consecutive failures per server and origin; LibreChat's connect cycles have no counterpart. */
+/**
+ * Behalf's circuit breaker counts consecutive failures per server and origin. LibreChat's connect cycles have no
+ * equivalent.
+ */
 const unsupportedMcpVariables = `
   MCP_CB_MAX_CYCLES MCP_CB_CYCLE_WINDOW_MS MCP_CB_CYCLE_COOLDOWN_MS MCP_CB_FAILED_WINDOW_MS MCP_CONNECTION_CHECK_TTL
   MCP_OAUTH_ON_AUTH_ERROR MCP_SKIP_CODE_CHALLENGE_CHECK`;
@@ -57,7 +60,7 @@ const otherVariables = `
   STATIC_CACHE_S_MAX_AGE STT_API_KEY STT_VIOLATION_SCORE TITLE_CONVO TTS_API_KEY TTS_VIOLATION_SCORE
   USE_ENTRA_ID_FOR_PEOPLE_SEARCH USE_REDIS_CLUSTER USE_REDIS_STREAMS`;
 
-/** Variables of LibreChat that are not honoured here: named once at start when they are set. */
+/** LibreChat variables without effect. The start log lists those that are set. */
 export const ignoredVariables: readonly string[] = [
   ...librechatSecrets,
   ...`${unsupportedMcpVariables} ${otherVariables}`.split(/\s+/).filter((name) => name !== ''),

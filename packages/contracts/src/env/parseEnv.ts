@@ -9,7 +9,7 @@ type Value<V extends Variable> = V extends { default: string }
   ? z.output<V['schema']>
   : z.output<V['schema']> | undefined;
 
-/** The environment, read: typed values under the names of the variables, aliases and defaults applied. */
+/** The typed environment with aliases and defaults applied, by variable name. */
 export type Env = { readonly [K in VariableName]: Value<(typeof envVariables)[K]> };
 
 export type EnvRecord = Readonly<Record<string, string | undefined>>;
@@ -17,12 +17,12 @@ export type EnvRecord = Readonly<Record<string, string | undefined>>;
 export type EnvResult =
   { ok: true; env: Env; ignored: string[] } | { ok: false; diagnostics: Diagnostic[]; ignored: string[] };
 
-/** Names beginning like these are ours: an unknown one is a misspelling, not someone else's variable. */
+/** Prefixes of Behalf's own variables. An unknown variable with this prefix is a misspelling. */
 const OWN_PREFIX = /^(BEHALF|OPENID)_/;
-/** Switches of the test run, which the gateway does not read. */
+/** Variables of the tests, which the gateway does not read. */
 const TEST_PREFIX = /^BEHALF_TEST_/;
 
-/** Pure: who holds a process reads its environment and passes it in. No value ever stands in a diagnostic. */
+/** Parses the environment. Pure: the caller passes it in. Diagnostics never contain a value. */
 export function parseEnv(record: EnvRecord): EnvResult {
   const diagnostics: Diagnostic[] = [];
   const values: Partial<Record<VariableName, unknown>> = {};
@@ -58,7 +58,7 @@ function readVariable(
   variable: Variable,
 ): { name: string; text: string } | undefined {
   const { alias } = variable;
-  // By custom the lower-case proxy variable wins, and set to nothing it switches its upper-case twin off.
+  // By convention, the lower-case proxy variable takes precedence, and an empty one disables the upper-case one.
   if (alias !== undefined && alias === name.toLowerCase() && record[alias] !== undefined) {
     return isSet(record[alias]) ? { name: alias, text: record[alias].trim() } : undefined;
   }
@@ -119,7 +119,7 @@ function checkCombinations(env: Env, record: EnvRecord): Diagnostic[] {
     reportMissing('REDIS_URI', 'is missing, although USE_REDIS is true', 'set it, or USE_REDIS=false');
   }
   const usesRedis = env.USE_REDIS !== false && env.REDIS_URI !== undefined;
-  // Found by the driver it would be an exception that shows the URI with its password.
+  // Checked here, because the driver's exception would show the URI with its password.
   if (usesRedis && env.REDIS_CA !== undefined && !/^rediss:/i.test(env.REDIS_URI)) {
     diagnostics.push(
       diagnostic(

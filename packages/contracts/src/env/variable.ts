@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import { isLoopbackHost, parseUrl } from '../config/url.ts';
 
-/** What is known of one environment variable: the schema, `.env.example` and the reference are made from it. */
+/** The definition of an environment variable. The schema, `.env.example` and the reference are generated from it. */
 export interface Variable<S extends z.ZodType = z.ZodType> {
-  /** From the text of the variable to its value; never called with an empty text, which counts as unset. */
+  /** Parses the text of the variable. An empty text counts as unset and is never passed. */
   schema: S;
-  /** What the schema says in words. */
+  /** The type in words. */
   type: string;
   description: string;
-  /** Taken when unset, as text. */
+  /** The value, as text, if the variable is unset. */
   default?: string;
-  /** Holds a key, a password or a connection string: never shown, never expanded into the YAML. */
+  /** Contains a key, a password or a connection string: never shown, never substituted in the YAML file. */
   secret: boolean;
-  /** LibreChat knows the variable by this name too. */
+  /** LibreChat has a variable with the same name. */
   librechat: boolean;
-  /** Another name for it, read when this one is unset. */
+  /** Another name, read if this one is unset. */
   alias?: string;
 }
 
@@ -57,7 +57,7 @@ export const booleanVariable = <F extends VariableOptions>(description: string, 
     options,
   );
 
-/** Whole numbers, also as a product (`15 * 60 * 1000`), which is how LibreChat's files write durations. */
+/** An integer, also as a product (`15 * 60 * 1000`), as LibreChat writes durations. */
 export const numberVariable = <F extends VariableOptions>(
   min: number,
   max: number,
@@ -82,7 +82,7 @@ export const customVariable = <S extends z.ZodType, F extends VariableOptions>(
   options: F,
 ) => createVariable(type, schema, description, options);
 
-/** The key of LibreChat's own example file. Everyone has it, so nothing sealed with it is sealed. */
+/** The key of LibreChat's example file. It is public, so encryption with it protects nothing. */
 const PUBLIC_EXAMPLE_KEY = 'f34be427ebb29de8d88c107a71546019685ed8b241d8f2ed00c3df97ad2566f0';
 
 export const credentialKeys = z.string().transform((value, context) => {
@@ -106,7 +106,7 @@ export const issuerUrl = z
       (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname)))
     );
   }, 'must be an https URL; plain http is accepted on loopback only')
-  // Some set-ups give the discovery document where the issuer is meant.
+  // Some deployments set the URL of the discovery document instead of the issuer.
   .transform((value) => value.replace(/\/\.well-known\/openid-configuration$/, ''));
 
 export const publicUrl = z
@@ -119,7 +119,7 @@ export const publicUrl = z
       url.search === '' &&
       url.hash === '' &&
       url.username === '' &&
-      // Nobody can be told from such a host, ourselves included.
+      // An empty label or a leading dot makes the host ambiguous.
       !/^\.|\.\./.test(url.hostname)
     );
   }, 'must be an http or https URL without query, fragment or user name')
@@ -159,7 +159,7 @@ export const hostName = z
   .string()
   .regex(/^[^\s/]+$/, 'must be a host name or an IP address, without scheme or path');
 
-/** Short ones are guessed; others cannot stand in a header. */
+/** Short tokens can be guessed. Other characters are not allowed in a header. */
 export const bearerToken = z
   .string()
   .regex(

@@ -13,7 +13,10 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const librechat = true;
 const secret = true;
 
-/** Every variable Behalf reads, by group. The one table behind the schema, `.env.example` and the reference. */
+/**
+ * All variables that Behalf reads, by group. The schema, `.env.example` and the reference are generated from this
+ * table.
+ */
 export const variableGroups = {
   process: {
     HOST: customVariable(
@@ -216,7 +219,7 @@ export const variableGroups = {
     }),
   },
   proxies: {
-    // Secret, all three: the URL of a proxy is where its password stands.
+    // All three are secret, because a proxy URL may contain a password.
     PROXY: customVariable(
       'URL',
       schemas.proxyUrl,
@@ -357,15 +360,15 @@ export const envVariables = {
 export type VariableName = keyof typeof envVariables;
 
 /**
- * Variables that `${...}` in the YAML never reaches. A header of some server is no place for the keys of the gateway
- * itself, and whoever may edit the file must not thereby be able to send them away.
+ * Variables that `${...}` in the YAML file never reads. An editor of the file must not be able to send the
+ * gateway's own keys to a server.
  */
 export const secretVariableNames: ReadonlySet<string> = new Set([
   ...librechatSecrets,
   ...Object.entries<Variable>(envVariables)
     .filter(([, variable]) => variable.secret)
     .flatMap(([name, { alias }]) => (alias === undefined ? [name] : [name, alias])),
-  // Read next to the other proxy variables, by those who dial.
+  // Read together with the other proxy variables by `egress`.
   'ALL_PROXY',
   'all_proxy',
 ]);

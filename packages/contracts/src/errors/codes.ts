@@ -1,14 +1,14 @@
-/** What every exit needs to know of an error. A code without all of them does not compile. */
+/** The properties of an error code. All are required. */
 interface ErrorKind {
-  /** HTTP status; the JSON-RPC number follows from it. */
+  /** The HTTP status. The JSON-RPC error number is derived from it. */
   status: number;
   /** What happened, in words that fit any occurrence. */
   title: string;
-  /** What to do about it. */
+  /** What to do. */
   action: string;
 }
 
-/** Of exchanging a user's token for one for a server. */
+/** Errors of exchanging a user's token for a server's token. */
 const oboErrorKinds = {
   OBO_SUBJECT_TOKEN_MISSING: {
     status: 401,
@@ -43,7 +43,7 @@ const oboErrorKinds = {
   },
 } as const satisfies Record<string, ErrorKind>;
 
-/** What blocks, sets and their runs are refused with. */
+/** Errors of blocks, sets and runs. */
 const blockErrorKinds = {
   BLOCK_NOT_FOUND: { status: 404, title: 'No such block', action: 'List your blocks.' },
   BLOCK_FORBIDDEN: {
@@ -123,7 +123,7 @@ const blockErrorKinds = {
   },
 } as const satisfies Record<string, ErrorKind>;
 
-/** The closed set of codes Behalf ever answers with. Codes are stable; texts may improve. */
+/** All error codes of Behalf. Codes are stable; texts may change. */
 export const errorKinds = {
   AUTH_REQUIRED: {
     status: 401,
@@ -503,7 +503,7 @@ export function httpStatus(code: ErrorCode): number {
   return errorKinds[code].status;
 }
 
-/** Implementation-defined JSON-RPC errors live below the reserved range: -(31000 + status). */
+/** Implementation-defined JSON-RPC error numbers must be outside the reserved range: -(31000 + status). */
 export function jsonRpcNumber(code: ErrorCode): number {
   return -(31_000 + httpStatus(code));
 }

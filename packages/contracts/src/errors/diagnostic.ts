@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** One thing wrong with an input or a configuration: where, what, and what was probably meant. */
+/** A problem of an input or configuration: path, line, message and suggestion. */
 export const Diagnostic = z.object({
   path: z.string(),
   code: z.string(),

@@ -3,11 +3,11 @@ import { MissingParts } from '../rest/blocks.ts';
 import { errorCodes } from './codes.ts';
 import { Diagnostic } from './diagnostic.ts';
 
-/** Which approval a call waits for, and until when (milliseconds since the epoch). */
+/** The approval that a call waits for, and when it expires (milliseconds since the epoch). */
 export const ApprovalNeeded = z.object({ id: z.string(), expiresAt: z.number() });
 export type ApprovalNeeded = z.infer<typeof ApprovalNeeded>;
 
-/** Every error body (RFC 9457). `message` and `error` are what an existing front end reads. */
+/** The body of every error (RFC 9457). `message` and `error` are for LibreChat's front end. */
 export const Problem = z.object({
   type: z.string(),
   title: z.string(),
@@ -19,14 +19,14 @@ export const Problem = z.object({
   error: z.string(),
   errors: z.array(Diagnostic).optional(),
   approval: ApprovalNeeded.optional(),
-  /** Of the sign-in that is under way already. */
+  /** The sign-in that is already in progress. */
   flowId: z.string().optional(),
   connectUrl: z.string().optional(),
   expiresAt: z.number().optional(),
   label: z.string().optional(),
-  /** Of a secret that must be entered again: what has changed that it is bound to. */
+  /** The changed fields that require a secret to be entered again. */
   changedFields: z.array(z.string()).optional(),
-  /** What has to be there before a block runs. */
+  /** What is missing before a block can run. */
   missing: MissingParts.optional(),
 });
 export type Problem = z.infer<typeof Problem>;

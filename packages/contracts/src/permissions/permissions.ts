@@ -1,6 +1,6 @@
 import type { InterfaceMcpServers } from '../config/config.ts';
 
-/** The permission type of roles, and its bits. The names are LibreChat's. */
+/** The permission type of roles and its permissions. The names are LibreChat's. */
 export const permissionType = 'MCP_SERVERS';
 export const mcpPermissions = ['USE', 'CREATE', 'SHARE', 'SHARE_PUBLIC', 'CONFIGURE_OBO'] as const;
 export type McpPermission = (typeof mcpPermissions)[number];
@@ -8,12 +8,12 @@ export type McpPermission = (typeof mcpPermissions)[number];
 export const builtInRoles = ['ADMIN', 'USER'] as const;
 export type BuiltInRole = (typeof builtInRoles)[number];
 
-/** They exist in every tenant, whether or not anything is stored about them. */
+/** Built-in roles exist in every tenant, even if nothing is stored about them. */
 export function isBuiltInRole(name: string): name is BuiltInRole {
   return (builtInRoles as readonly string[]).includes(name);
 }
 
-/** What a built-in role has when nobody said otherwise. A role that is not listed has nothing: deny by default. */
+/** The default permissions of built-in roles. All other roles have none: deny by default. */
 export const roleDefaults: Readonly<Record<BuiltInRole, Readonly<Record<McpPermission, boolean>>>> = {
   ADMIN: { USE: true, CREATE: true, SHARE: true, SHARE_PUBLIC: true, CONFIGURE_OBO: true },
   USER: { USE: true, CREATE: false, SHARE: false, SHARE_PUBLIC: false, CONFIGURE_OBO: false },
@@ -27,12 +27,12 @@ const permissionKeys = {
   CONFIGURE_OBO: 'configureObo',
 } as const satisfies Record<McpPermission, keyof InterfaceMcpServers>;
 
-/** Some of a role's bits. One that is missing was not decided here. */
+/** A subset of a role's permissions. Missing ones are not set here. */
 export type PartialPermissions = Partial<Record<McpPermission, boolean>>;
 
 /**
- * The bits the file names, per role. Only these override what is stored: a default that did so would take back at every
- * start what an administrator granted. `interface.mcpServers` speaks of USER; ADMIN is meant only by its `admin` key.
+ * The permissions that the file sets, per role. Only these override stored ones: if defaults did, each start would
+ * revoke what an administrator granted. `interface.mcpServers` sets USER; only its key `admin` sets ADMIN.
  */
 export function readExplicitPermissions(
   mcpServers: InterfaceMcpServers | undefined,
@@ -51,15 +51,17 @@ function readPermissions(source: PermissionSettings | undefined): PartialPermiss
   return bits;
 }
 
-/** What a principal may do with one server. EDIT never implies CONFIGURE_OBO, which is a bit of the role. */
+/**
+ * The permissions of a principal on one server. EDIT never implies CONFIGURE_OBO, which is a permission of the
+ * role.
+ */
 export const aclBits = { VIEW: 1, EDIT: 2, DELETE: 4, SHARE: 8 } as const;
 export type AclBit = keyof typeof aclBits;
 
-/** LibreChat's named sets of bits. */
+/** LibreChat's named combinations of permissions. */
 export const aclRoles = { mcpServer_viewer: 1, mcpServer_editor: 3, mcpServer_owner: 15 } as const;
 export type AclRole = keyof typeof aclRoles;
 
-/** Every bit there is. */
 export const ALL_ACL_BITS = aclRoles.mcpServer_owner;
 
 export const principalTypes = ['user', 'group', 'role', 'public'] as const;
@@ -69,7 +71,7 @@ export function hasAclBit(bits: number, bit: AclBit): boolean {
   return (bits & aclBits[bit]) === aclBits[bit];
 }
 
-/** The largest named set that these bits hold; undefined for none. */
+/** The largest named combination that these bits include; undefined if none. */
 export function findAclRole(bits: number): AclRole | undefined {
   const matchingRoles = (Object.keys(aclRoles) as AclRole[]).filter(
     (role) => (bits & aclRoles[role]) === aclRoles[role],
@@ -78,8 +80,8 @@ export function findAclRole(bits: number): AclRole | undefined {
 }
 
 /**
- * What a personal API key may be used for: to list and call tools, to create and share servers, to administer, and to have
- * the owner's sign-in exchanged for tokens of servers. The last one is asked for besides the first.
+ * What an API key allows: `mcp` to list and call tools, `servers` to create and share servers, `admin` to
+ * administer, and `obo` to exchange the owner's sign-in for tokens of servers. `obo` requires `mcp` in addition.
  */
 export const apiKeyScopes = ['mcp', 'servers', 'admin', 'obo'] as const;
 export type ApiKeyScope = (typeof apiKeyScopes)[number];

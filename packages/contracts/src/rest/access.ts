@@ -3,11 +3,11 @@ import { aclRoles, type AclRole } from '../permissions/permissions.ts';
 
 const AclRoleId = z.enum(Object.keys(aclRoles) as [AclRole, ...AclRole[]]);
 
-/** Whom a server can be shared with one by one. */
+/** The principal types that a server can be shared with. */
 export const SharedWith = z.enum(['user', 'group', 'role']);
 export type SharedWith = z.infer<typeof SharedWith>;
 
-/** A front end sends back whole entries of what it was shown; only these fields are read. */
+/** LibreChat's front end sends back whole entries of a response. Only these fields are read. */
 const principal = z.object({ type: SharedWith, id: z.string().min(1).max(256) });
 
 /** `PUT /api/permissions/mcpServer/:id`. */
@@ -75,7 +75,7 @@ export const FoundPrincipal = z.object({
 });
 export type FoundPrincipal = z.infer<typeof FoundPrincipal>;
 
-/** `GET /api/permissions/search-principals`, in the shape an existing front end reads. */
+/** `GET /api/permissions/search-principals`, in the form of LibreChat's front end. */
 export const PrincipalSearchView = z.object({
   query: z.string(),
   limit: z.number(),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { apiKeyScopes, mcpPermissions, permissionType } from '../permissions/permissions.ts';
 
-/** What a browser's own email field accepts, so that the form and the API agree. */
+/** The pattern of the browser's email field, so that form and API agree. */
 export const Email = z.email({ pattern: z.regexes.html5Email }).max(254);
-/** Length is what counts (NIST SP 800-63B); the upper bound keeps hashing cheap to refuse. */
+/** Length matters most (NIST SP 800-63B). The upper bound limits the cost of hashing. */
 export const Password = z.string().min(8).max(256);
 
 export const LoginRequest = z.strictObject({ email: Email, password: z.string().min(1).max(256) });
@@ -17,7 +17,7 @@ export const SetupRequest = z.strictObject({
 });
 export type SetupRequest = z.infer<typeof SetupRequest>;
 
-/** What a user sees of an account, their own included. */
+/** The public fields of an account. */
 export const UserView = z.object({
   id: z.string(),
   email: z.string(),
@@ -26,18 +26,18 @@ export const UserView = z.object({
 });
 export type UserView = z.infer<typeof UserView>;
 
-/** `GET /api/user`: who is signed in, and what they may do. */
+/** `GET /api/user`: the signed-in user and their permissions. */
 export const OwnUserView = UserView.extend({
   permissions: z.object({ [permissionType]: z.record(z.enum(mcpPermissions), z.boolean()) }),
   isAdmin: z.boolean(),
   /** An administrator of the tenant `default`. */
   isOperator: z.boolean(),
-  /** Whether people sign in at an identity provider here. */
+  /** Whether users can sign in at an identity provider. */
   offersOpenId: z.boolean(),
 });
 export type OwnUserView = z.infer<typeof OwnUserView>;
 
-/** A year: whoever needs a key for longer makes a new one in time. */
+/** The maximum lifetime of an API key is one year. */
 const MAX_LIFETIME_DAYS = 365;
 
 export const ApiKeyRequest = z.strictObject({
@@ -47,7 +47,7 @@ export const ApiKeyRequest = z.strictObject({
 });
 export type ApiKeyRequest = z.infer<typeof ApiKeyRequest>;
 
-/** What its owner sees of a key; the key itself is shown once, when it is made. */
+/** A key as its owner sees it. The key itself is shown once, when it is created. */
 export const ApiKeyView = z.object({
   id: z.string(),
   name: z.string(),
@@ -59,14 +59,14 @@ export const ApiKeyView = z.object({
 });
 export type ApiKeyView = z.infer<typeof ApiKeyView>;
 
-/** An application that a user agreed to, at our own authorization server. */
+/** An OAuth client that the user granted access at the gateway's own authorization server. */
 export const ClientView = z.object({
-  /** Of what was agreed to; names nothing elsewhere. */
+  /** The ID of the grant. Not valid anywhere else. */
   id: z.string(),
   clientId: z.string(),
-  /** As the application calls itself. */
+  /** The name that the client registered. */
   clientName: z.string(),
-  /** Where its users are sent back to. */
+  /** The host of the client's redirect URI. */
   redirectHost: z.string(),
   createdAt: z.number(),
 });

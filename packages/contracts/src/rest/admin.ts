@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { mcpPermissions, permissionType } from '../permissions/permissions.ts';
 
-/** Plain letters only: a role that looks like another one would be given by mistake. */
+/** ASCII only, because a role name that looks like another one could be assigned by mistake. */
 export const RoleName = z
   .string()
   .max(64)
@@ -10,7 +10,7 @@ export const RoleName = z
 
 const description = z.string().trim().max(500);
 
-/** The bits of MCP_SERVERS, as `PUT /api/roles/:role/mcp-servers` takes them. */
+/** The MCP_SERVERS permissions, as `PUT /api/roles/:role/mcp-servers` accepts them. */
 export const PermissionsRequest = z.partialRecord(z.enum(mcpPermissions), z.boolean());
 export type PermissionsRequest = z.infer<typeof PermissionsRequest>;
 
@@ -24,7 +24,7 @@ export const RoleRequest = z.strictObject({
 });
 export type RoleRequest = z.infer<typeof RoleRequest>;
 
-/** `PATCH /api/admin/roles/:name`. What is left out stays. */
+/** `PATCH /api/admin/roles/:name`. Absent fields are unchanged. */
 export const RoleChangeRequest = z
   .strictObject({ description: description.optional(), permissions: permissions.optional() })
   .refine((change) => Object.keys(change).length > 0, 'The request contains no change.');
@@ -32,16 +32,16 @@ export type RoleChangeRequest = z.infer<typeof RoleChangeRequest>;
 
 const bits = z.record(z.enum(mcpPermissions), z.boolean());
 
-/** What anybody may read of their own role. */
+/** The fields of a role that its members can read. */
 export const RoleView = z.object({ name: z.string(), permissions: z.object({ [permissionType]: bits }) });
 export type RoleView = z.infer<typeof RoleView>;
 
 export const AdminRoleView = RoleView.extend({
   description: z.string(),
   builtIn: z.boolean(),
-  /** The bits that the configuration decides about. */
+  /** The permissions that the configuration file sets. */
   managed: z.array(z.enum(mcpPermissions)),
-  /** 0 while nothing is stored about it. */
+  /** 0 if nothing is stored. */
   version: z.number(),
   updatedAt: z.number().nullable(),
 });
@@ -51,7 +51,7 @@ export type AdminRoleView = z.infer<typeof AdminRoleView>;
 export const UserChangeRequest = z
   .strictObject({
     role: z.string().min(1).max(64).optional(),
-    /** `claim`: the token decides again, from the next one on. */
+    /** `claim`: tokens set the role again, starting with the next one. */
     roleSource: z.enum(['manual', 'claim']).optional(),
     disabled: z.boolean().optional(),
   })
@@ -70,7 +70,7 @@ export const UserSearch = z.object({
 });
 export type UserSearch = z.infer<typeof UserSearch>;
 
-/** What an administrator sees of an account. */
+/** An account as an administrator sees it. */
 export const AdminUserView = z.object({
   id: z.string(),
   email: z.string(),
@@ -86,17 +86,17 @@ export const AdminUserView = z.object({
 });
 export type AdminUserView = z.infer<typeof AdminUserView>;
 
-/** `GET /api/admin/users`; `next` is the `after` of the next page. */
+/** `GET /api/admin/users`; pass `next` as `after` for the next page. */
 export const AdminUsersView = z.object({ users: z.array(AdminUserView), next: z.string().nullable() });
 export type AdminUsersView = z.infer<typeof AdminUsersView>;
 
-/** One sign-in of a browser. The id cannot be used to sign in. */
+/** A browser session. The ID cannot be used to sign in. */
 export const SessionView = z.object({
   id: z.string(),
   via: z.enum(['password', 'openid', 'client']),
   createdAt: z.number(),
   expiresAt: z.number(),
-  /** Whether the caller is using it right now. */
+  /** Whether the caller uses this session. */
   current: z.boolean(),
 });
 export type SessionView = z.infer<typeof SessionView>;

@@ -2,23 +2,23 @@ import { z } from 'zod';
 import { auditKinds, auditOutcomes } from './constants.ts';
 
 const name = z.string().min(1).max(200);
-/** A date is its first moment. Both in UTC unless an offset is given. */
+/** A date means its first moment. UTC unless an offset is given. */
 const timestamp = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()])
   .transform((text) => Date.parse(text));
 
-/** Which events; all that are given must fit. */
+/** Filters of events. An event must match all that are given. */
 const filters = {
   kind: z.enum(auditKinds).optional(),
   action: name.optional(),
-  /** The id of who did it. */
+  /** The ID of the user who acted. */
   actor: name.optional(),
   server: name.optional(),
   tool: name.optional(),
   outcome: z.enum(auditOutcomes).optional(),
   code: name.optional(),
   request: name.optional(),
-  /** Not before, and not after. */
+  /** Inclusive bounds. */
   from: timestamp.optional(),
   to: timestamp.optional(),
 };
@@ -43,7 +43,7 @@ const AuditEventView = z.union([
   z.looseObject({ id: z.string(), at: z.number(), kind: z.enum(auditKinds), action: z.string() }),
 ]);
 
-/** `GET /api/admin/audit`. With `next` there may be more, even where fewer than `limit` came. */
+/** `GET /api/admin/audit`. If `next` is present there may be more events, even if the page has fewer than `limit`. */
 export const AuditView = z.object({ events: z.array(AuditEventView), next: z.string().optional() });
 export type AuditView = z.infer<typeof AuditView>;
 
@@ -67,13 +67,13 @@ export const AuditVerifyView = z.object({
   problems: z.array(
     z.object({
       writer: z.string(),
-      /** The first and the last segment concerned. */
+      /** The first and last segment of the problem. */
       seq: z.number(),
       through: z.number(),
       problem: z.enum(auditProblems),
     }),
   ),
-  /** Problems beyond those listed. */
+  /** The number of problems that are not listed. */
   more: z.number(),
 });
 export type AuditVerifyView = z.infer<typeof AuditVerifyView>;

@@ -8,8 +8,8 @@ const values = z.record(z.string().max(256), z.unknown());
 const value = z.unknown().refine((input) => input !== undefined, 'is required');
 
 /**
- * What becomes of one argument of the tool. `fixed`: always this value, whoever runs the block. `default`: this value, unless a
- * run brings another. `ask`: each run brings it. An argument that is not named is asked for.
+ * The source of an argument. `fixed`: always this value, whoever runs the block. `default`: this value, unless the
+ * run sets another. `ask`: the run must set it, which is also the default for arguments that are not listed.
  */
 export const BlockInput = z.discriminatedUnion('mode', [
   z.strictObject({ mode: z.literal('fixed'), value }),
@@ -27,14 +27,14 @@ export type BlockInputs = z.infer<typeof BlockInputs>;
 export const BlockRequest = z.strictObject({
   server: z.string().min(1).max(256),
   tool: z.string().min(1).max(256),
-  /** What people call it; by default what the server calls the tool. */
+  /** Default: the title of the tool. */
   title: title.optional(),
   description: description.optional(),
   inputs: BlockInputs.default({}),
 });
 export type BlockRequest = z.infer<typeof BlockRequest>;
 
-/** `PATCH /api/mcp/blocks/:id`. `inputs` replaces all of them, and takes the tool's schema of that moment over. */
+/** `PATCH /api/mcp/blocks/:id`. `inputs` replaces all inputs and stores the current schema of the tool. */
 export const BlockChange = z
   .strictObject({
     title: title.optional(),
@@ -47,12 +47,12 @@ export type BlockChange = z.infer<typeof BlockChange>;
 /** The query of `GET /api/mcp/blocks`. */
 export const BlocksQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(200).optional(),
-  /** The last id of the page before. */
+  /** The last ID of the previous page. */
   after: z.string().max(256).optional(),
 });
 export type BlocksQuery = z.infer<typeof BlocksQuery>;
 
-/** `gone`: it is not offered any more, to anybody. `no_access`: it is not offered to the caller. */
+/** `gone`: the server no longer exists. `no_access`: the caller may not use it. */
 export const BlockServer = z.object({
   name: z.string(),
   state: z.enum(['available', 'no_access', 'gone']),
@@ -61,7 +61,7 @@ export type BlockServer = z.infer<typeof BlockServer>;
 
 const schema = z.record(z.string(), z.unknown());
 
-/** One of a list. */
+/** A block in a list. */
 export const BlockSummary = z.strictObject({
   id: z.string(),
   title: z.string(),
@@ -69,29 +69,29 @@ export const BlockSummary = z.strictObject({
   server: BlockServer,
   tool: z.string(),
   inputs: BlockInputs,
-  /** The id of the user who made it. */
+  /** The ID of the user who created it. */
   owner: z.string(),
   version: z.number().int(),
   createdAt: z.number(),
   updatedAt: z.number(),
-  /** The bits of the caller: VIEW 1, EDIT 2, DELETE 4, SHARE 8. Who may see it may run it. */
+  /** The caller's permissions: VIEW 1, EDIT 2, DELETE 4, SHARE 8. VIEW includes running the block. */
   permissions: z.number().int(),
 });
 export type BlockSummary = z.infer<typeof BlockSummary>;
 
-/** `GET /api/mcp/blocks/:id`: with the tool's schemas as they were when the inputs were saved. */
+/** `GET /api/mcp/blocks/:id`, with the tool's schemas at the time when the inputs were saved. */
 export const BlockView = BlockSummary.extend({ inputSchema: schema, outputSchema: schema.optional() });
 export type BlockView = z.infer<typeof BlockView>;
 
-/** `GET /api/mcp/blocks`, in the order of their ids. */
+/** `GET /api/mcp/blocks`, ordered by ID. */
 export const BlocksView = z.object({ blocks: z.array(BlockSummary), next: z.string().nullable() });
 export type BlocksView = z.infer<typeof BlocksView>;
 
-/** What is kept of a block, sealed. */
+/** The encrypted content of a stored block. */
 export const StoredBlock = z.strictObject({
   title,
   description: description.optional(),
-  /** As the server was called when the inputs were saved: what it is called when it is gone. */
+  /** The server's name when the inputs were saved. Shown after the server was deleted. */
   serverName: z.string(),
   inputs: BlockInputs,
   inputSchema: schema,
@@ -105,9 +105,9 @@ const field = z.string().min(1).max(256);
 /** `POST /api/mcp/blocks/:id/run`. */
 export const BlockRunRequest = z.strictObject({
   inputs: values.default({}),
-  /** Which of the caller's credentials at the server; by default their default or only one. */
+  /** The label of the caller's credential at the server. Default: the default or only one. */
   credential: label.optional(),
-  /** What a definition may name as `{{LIBRECHAT_BODY_...}}`. */
+  /** Values for `{{LIBRECHAT_BODY_...}}` placeholders of the server definition. */
   request: z
     .strictObject({
       conversationId: field.optional(),
@@ -118,10 +118,10 @@ export const BlockRunRequest = z.strictObject({
 });
 export type BlockRunRequest = z.infer<typeof BlockRunRequest>;
 
-/** An input that a run has to bring. Its texts are the server's: data, never markup. */
+/** An input that the run must provide. Its texts come from the server: data, never markup. */
 export const MissingInput = z.object({
   block: z.string(),
-  /** In a set: the key of the step. */
+  /** The key of the step, in a set. */
   step: z.string().optional(),
   name: z.string(),
   title: z.string().optional(),
@@ -139,17 +139,20 @@ export type CredentialChoice = z.infer<typeof CredentialChoice>;
 const needFields = {
   server: z.string(),
   title: z.string(),
-  /** A page of ours where it is given. */
+  /** A page of the gateway where the user can provide it. */
   connectUrl: z.string(),
-  /** Which blocks wait for it. */
+  /** The blocks that need it. */
   blocks: z.array(z.string()),
-  /** In a set: the keys of the steps. */
+  /** The keys of the steps, in a set. */
   steps: z.array(z.string()).optional(),
 };
 
-/** `sign_in`: at the server; `values`: variables of the server to fill in; `choose`: there are several and none is the default. */
+/**
+ * `sign_in`: sign in at the server. `values`: enter user variables. `choose`: select one of several credentials,
+ * because none is the default.
+ */
 export const CredentialNeed = z.discriminatedUnion('kind', [
-  /** `label`: of the credential, where the run names one. */
+  /** `label`: the credential that the run names. */
   z.object({ kind: z.literal('sign_in'), ...needFields, reason: z.string(), label: z.string().optional() }),
   z.object({
     kind: z.literal('values'),
@@ -162,19 +165,19 @@ export const CredentialNeed = z.discriminatedUnion('kind', [
 ]);
 export type CredentialNeed = z.infer<typeof CredentialNeed>;
 
-/** Servers at one address, canonically written, stand together. The address itself is for who may edit the server. */
+/** Groups servers with the same canonical URL. Only editors of the server see the URL. */
 export const CredentialGroup = z.object({ address: z.string().optional(), needs: z.array(CredentialNeed) });
 export type CredentialGroup = z.infer<typeof CredentialGroup>;
 
-/** All that has to be there before anything runs, named together. */
+/** Everything that is missing before a run can start. */
 export const MissingParts = z.object({
   inputs: z.array(MissingInput),
-  /** In the order of server name, then server id. */
+  /** Ordered by server name, then server ID. */
   credentials: z.array(CredentialGroup),
 });
 export type MissingParts = z.infer<typeof MissingParts>;
 
-/** `POST /api/mcp/blocks/check`. `inputs` and `credentials` by block, as its run would bring them. */
+/** `POST /api/mcp/blocks/check`. `inputs` and `credentials` per block, as for a run. */
 export const BlockCheckRequest = z.strictObject({
   ids: z.array(z.string().min(1).max(256)).min(1).max(50),
   inputs: z.record(z.string(), values).default({}),
@@ -182,22 +185,22 @@ export const BlockCheckRequest = z.strictObject({
 });
 export type BlockCheckRequest = z.infer<typeof BlockCheckRequest>;
 
-/** Names of arguments; `other`: something besides arguments changed. */
+/** Names of changed arguments. `other`: something besides arguments changed. */
 export const SchemaDrift = z.object({
   added: z.array(z.string()),
   removed: z.array(z.string()),
   changed: z.array(z.string()),
-  /** That were not required, and are. */
+  /** Arguments that became required. */
   required: z.array(z.string()),
-  /** That were required, and are not. */
+  /** Arguments that became optional. */
   optional: z.array(z.string()),
   other: z.boolean(),
 });
 export type SchemaDrift = z.infer<typeof SchemaDrift>;
 
 /**
- * `ready`: it would run. `incomplete`: something is missing. `broken`: what is saved or given does not fit the tool. `unknown`:
- * the tools of the server cannot be told now, and `code` says why.
+ * `ready`: would run. `incomplete`: something is missing. `broken`: the saved or given inputs do not match the
+ * tool. `unknown`: the server's tools cannot be listed now; `code` gives the reason.
  */
 export const blockStates = [
   'ready',
@@ -219,21 +222,21 @@ export const CheckedBlock = z.object({
   runs: z.boolean(),
   code: z.enum(errorCodes).optional(),
   errors: z.array(Diagnostic).optional(),
-  /** The tool's schemas changed since the inputs were saved. */
+  /** Changes of the tool's schemas since the inputs were saved. */
   drift: z.object({ input: SchemaDrift.optional(), output: SchemaDrift.optional() }).optional(),
   credentials: z
     .object({
       choices: z.array(CredentialChoice),
-      /** The one that would be used; null: none. */
+      /** The credential that a run would use; null if none. */
       selected: z.string().nullable(),
-      /** Whether it may run without one. */
+      /** Whether the block may run without a credential. */
       mayGoWithout: z.boolean(),
     })
     .optional(),
 });
 export type CheckedBlock = z.infer<typeof CheckedBlock>;
 
-/** In the order of the question; an id that is not for the caller is `not_found`, as one that does not exist. */
+/** In the order of the request. A block that the caller may not see is `not_found`, like one that does not exist. */
 export const BlockCheckView = z.object({
   runs: z.boolean(),
   blocks: z.array(CheckedBlock),

@@ -7,31 +7,31 @@ const id = z.string().min(1).max(128);
 
 /** `POST /api/chat`. */
 export const ChatRequest = z.strictObject({
-  /** Absent: a new conversation. */
+  /** Absent: starts a new conversation. */
   conversationId: id.optional(),
   text: z.string().trim().min(1).max(MAX_CHAT_TEXT_LENGTH),
-  /** Name of an entry of `endpoints.custom`, and one of its models. Absent: the first. */
+  /** An entry of `endpoints.custom`, and one of its models. Default: the first. */
   endpoint: z.string().min(1).max(200).optional(),
   model: z.string().min(1).max(200).optional(),
-  /** The servers whose tools the model sees. Absent: all of the caller. */
+  /** The servers whose tools the model may use. Default: all servers of the caller. */
   servers: z.array(z.string().min(1).max(256)).max(1_000).optional(),
 });
 export type ChatRequest = z.infer<typeof ChatRequest>;
 
-/** With which credential a server is asked: nobody's, the operator's, or one of the user. */
+/** The credential of a call: none, the operator's, or the user's own in one of three forms. */
 export const authorityKinds = ['none', 'static', 'user_values', 'user_token', 'exchanged'] as const;
 export type AuthorityKind = (typeof authorityKinds)[number];
 
 export const Authority = z.object({
   kind: z.enum(authorityKinds),
-  /** Of an exchanged token. */
+  /** The scopes of an exchanged token. */
   scopes: z.array(z.string()).optional(),
-  /** Whether all users share one connection. */
+  /** Whether the connection is shared by all users. */
   shared: z.boolean(),
 });
 export type Authority = z.infer<typeof Authority>;
 
-/** A result as a server gave it; what we read of it is little. */
+/** A result as the server returned it. Only these fields are interpreted. */
 export const ToolResult = z.looseObject({
   content: z.array(z.looseObject({ type: z.string() })).optional(),
   structuredContent: z.unknown().optional(),
@@ -39,7 +39,7 @@ export const ToolResult = z.looseObject({
 });
 export type ToolResult = z.infer<typeof ToolResult>;
 
-/** What went wrong, as a person reads it. */
+/** An error in a form for users. */
 export const ChatProblem = z.object({
   code: z.enum(errorCodes),
   title: z.string(),
@@ -48,26 +48,29 @@ export const ChatProblem = z.object({
 });
 export type ChatProblem = z.infer<typeof ChatProblem>;
 
-/** A sign-in that is missing, as `_meta["behalf/auth"]` of a result says it. */
+/** A missing sign-in, as in `_meta["behalf/auth"]` of a result. */
 export const ConnectNeeded = z.object({
   server: z.string(),
   title: z.string(),
   reason: z.string(),
-  /** A path of this gateway; null where the sign-in cannot be begun here. */
+  /** A path of the gateway; null if the sign-in cannot be started here. */
   connectUrl: z.string().nullable(),
-  /** What the sign-in has to reach, where it is known; with blanks between. */
+  /** The required scopes, if known, separated by spaces. */
   scopes: z.string().optional(),
 });
 export type ConnectNeeded = z.infer<typeof ConnectNeeded>;
 
-/** `waiting`: for its user's word, or for the sign-in in `connect`. `cancelled`: stopped, and whether it ran is not known. */
+/**
+ * `waiting`: for an approval by the user, or for the sign-in in `connect`. `cancelled`: stopped; it is unknown
+ * whether the tool ran.
+ */
 export const callStates = ['running', 'waiting', 'done', 'failed', 'denied', 'cancelled'] as const;
 
-/** What a piece of a result is. */
+/** The kinds of result content. */
 export const resultKinds = ['text', 'image', 'audio', 'file', 'link', 'structured', 'other'] as const;
 export type ResultKind = (typeof resultKinds)[number];
 
-/** A call of a tool, as it is shown and kept. */
+/** A tool call as it is displayed and stored. */
 export const ChatCall = z.object({
   callId: z.string(),
   server: z.string(),
@@ -78,11 +81,11 @@ export const ChatCall = z.object({
   authority: Authority.optional(),
   state: z.enum(callStates),
   result: ToolResult.optional(),
-  /** The result was too large, and is not whole here. */
+  /** The result was too large and is truncated. */
   isCut: z.boolean().optional(),
-  /** What of it is missing, in whole or in part. */
+  /** The kinds of content that are missing or truncated. */
   leftOut: z.array(z.enum(resultKinds)).optional(),
-  /** Told while an answer is written: the next time there is less of the result than here. */
+  /** Set while an answer is being written: less of this result will be stored than is shown now. */
   keepsLess: z.boolean().optional(),
   problem: ChatProblem.optional(),
   connect: ConnectNeeded.optional(),
@@ -90,7 +93,7 @@ export const ChatCall = z.object({
 });
 export type ChatCall = z.infer<typeof ChatCall>;
 
-/** What the model said and did, in its order. */
+/** A part of an answer, in order. */
 export const ChatPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.literal('call'), call: ChatCall }),
@@ -107,7 +110,7 @@ export const ChatMessage = z.discriminatedUnion('role', [
     role: z.literal('assistant'),
     parts: z.array(ChatPart),
     model: z.string(),
-    /** Absent while it is being written, and where the process ended before the answer did. */
+    /** Absent while the answer is being written, and if the process ended before it was complete. */
     finish: z.enum(finishReasons).optional(),
     problem: ChatProblem.optional(),
     at: z.number(),
@@ -139,7 +142,7 @@ export const ConversationsQuery = z.strictObject({
 /** `GET /api/chat/:id`. */
 export const ConversationView = ConversationSummary.extend({
   messages: z.array(ChatMessage),
-  /** Whether an answer is being written just now, here or at another replica. */
+  /** Whether any replica is writing an answer. */
   isRunning: z.boolean(),
 });
 export type ConversationView = z.infer<typeof ConversationView>;
@@ -148,7 +151,7 @@ export type ConversationView = z.infer<typeof ConversationView>;
 export const ConversationChange = z.strictObject({ title: z.string().trim().min(1).max(200) });
 export type ConversationChange = z.infer<typeof ConversationChange>;
 
-/** `POST /api/chat/:id/connects/:callId`: whether the sign-in that a call waits for is there, or not wanted. */
+/** `POST /api/chat/:id/connects/:callId`: whether the user completed or declined the sign-in that a call waits for. */
 export const ConnectDecision = z.strictObject({ connected: z.boolean() });
 export type ConnectDecision = z.infer<typeof ConnectDecision>;
 
@@ -158,11 +161,11 @@ export const ModelsView = z.object({
 });
 export type ModelsView = z.infer<typeof ModelsView>;
 
-/** The events of `POST /api/chat`, by their name, with what stands in `data`. */
+/** The events of `POST /api/chat` by name, with the content of `data`. */
 export const chatEvents = {
-  /** A piece of the answer, to be appended. */
+  /** Text to append to the answer. */
   text: z.object({ text: z.string() }),
-  /** The model wants a tool; it is being called, unless an `approval` for it follows. */
+  /** The model requests a tool. The call runs, unless an `approval` event follows for it. */
   tool_call: z.object({ call: ChatCall }),
   progress: z.object({
     callId: z.string(),
@@ -170,16 +173,16 @@ export const chatEvents = {
     total: z.number().optional(),
     message: z.string().optional(),
   }),
-  /** How a call ended: the whole of it. */
+  /** The complete call after it ended. */
   result: z.object({ call: ChatCall }),
-  /** The call waits for its user until then; answered with `POST /api/chat/:id/approvals/:callId`. */
+  /** The call waits for the user's decision until `expiresAt`. Decide with `POST /api/chat/:id/approvals/:callId`. */
   approval: z.object({ callId: z.string(), expiresAt: z.number() }),
   /**
-   * A sign-in is needed first. The call waits for it until `expiresAt`, and is made again after
-   * `POST /api/chat/:id/connects/:callId`; without `expiresAt` nothing waits, and the `result` of the same call follows.
+   * The call needs a sign-in. With `expiresAt`, the call waits for it and is repeated after `POST
+   * /api/chat/:id/connects/:callId`. Without, the `result` of the same call follows.
    */
   connect: z.object({ callId: z.string(), connect: ConnectNeeded, expiresAt: z.number().optional() }),
-  /** The answer could not be finished. `done` follows. */
+  /** The answer failed. `done` follows. */
   error: z.object({ problem: ChatProblem }),
   /** The last event. */
   done: z.object({ conversation: ConversationSummary, message: ChatMessage, finish: z.enum(finishReasons) }),
@@ -195,8 +198,8 @@ const [text, call] = ChatPart.options;
 const [userMessage, assistantMessage] = ChatMessage.options;
 
 /**
- * A message as it is kept. What a model sent and what a server gave is not walked through: the seal says that nobody
- * changed it, and a conversation has many mebibytes of it.
+ * A stored message. Content of models and servers is not validated: encryption guarantees that it is unchanged, and
+ * a conversation may contain many megabytes of it.
  */
 export const StoredChatMessage = z.discriminatedUnion('role', [
   userMessage,

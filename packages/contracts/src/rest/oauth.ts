@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What goes wrong with a sign-in at a server, in words that never come from anybody else. */
+/** The errors of a sign-in at a server. A fixed list, never text from another party. */
 export const flowErrors = [
   'access_denied',
   'server_error',
@@ -37,11 +37,11 @@ const label = z
 
 /** `POST /api/mcp/:serverName/oauth/start`. */
 export const StartFlowRequest = z.strictObject({
-  /** A path of ours to come back to, where no window can be opened. */
+  /** A path of the gateway to return to, if no window can be opened. */
   returnTo: z.string().max(1_024).optional(),
-  /** Which of several credentials; absent: the one in use, else `default`. */
+  /** The label of the credential. Default: the one in use, else `default`. */
   label: label.optional(),
-  /** What it has to reach besides, as `_meta["behalf/auth"]` of a refused call says it. The authorization server asks. */
+  /** Additional scopes, as in `_meta["behalf/auth"]` of the call that needs them. The authorization server decides. */
   scopes: z
     .string()
     .max(4_096)
@@ -51,8 +51,8 @@ export const StartFlowRequest = z.strictObject({
 export type StartFlowRequest = z.infer<typeof StartFlowRequest>;
 
 /**
- * 201; 409 carries the same for the one that is pending already. `connectUrl` is an address of ours, `label` says which of
- * several credentials it is for.
+ * The response with status 201. A 409 has the same fields for the sign-in that is already in progress. `connectUrl`
+ * is a page of the gateway; `label` names the credential.
  */
 export const FlowView = z.object({
   flowId: z.string(),
@@ -62,10 +62,10 @@ export const FlowView = z.object({
 });
 export type FlowView = z.infer<typeof FlowView>;
 
-/** `GET /api/mcp/:serverName/oauth/asked?for=`: what stands in a link that an MCP client showed. */
+/** `GET /api/mcp/:serverName/oauth/asked?for=`: resolves a link that an MCP client displayed. */
 export const ConsentQuery = z.strictObject({ for: z.string().min(1).max(200) });
 
-/** `GET /api/mcp/oauth/status/:flowId?wait=`: milliseconds to wait for an end, at most 25,000. */
+/** `GET /api/mcp/oauth/status/:flowId?wait=`: how long to wait for the end, in milliseconds, at most 25,000. */
 export const FlowStatusQuery = z.strictObject({
   wait: z.coerce.number().int().min(0).max(25_000).optional(),
 });
@@ -75,13 +75,13 @@ export const FlowStatusView = z.object({
   completed: z.boolean(),
   failed: z.boolean(),
   error: z.enum(flowErrors).optional(),
-  /** Whether the server answered with the new token: `unverified` when it also answers without one. */
+  /** Whether the server accepted the new token. `unverified`: it also answers without a token. */
   probe: z.enum(['ok', 'unverified', 'unreachable']).optional(),
   expiresAt: z.number(),
 });
 export type FlowStatusView = z.infer<typeof FlowStatusView>;
 
-/** `GET /api/mcp/oauth/tokens/:flowId`: never a token. */
+/** `GET /api/mcp/oauth/tokens/:flowId`. Never contains a token. */
 export const FlowTokensView = z.object({
   tokens: z.object({
     token_type: z.string(),
@@ -93,7 +93,7 @@ export const FlowTokensView = z.object({
 });
 export type FlowTokensView = z.infer<typeof FlowTokensView>;
 
-/** One credential of the caller at a server. Shows no part of a token. */
+/** A credential of the caller at a server. Contains no part of a token. */
 export const CredentialView = z.object({
   id: z.string(),
   server: z.string(),
@@ -101,7 +101,7 @@ export const CredentialView = z.object({
   kind: z.enum(['oauth_code', 'static']),
   isDefault: z.boolean(),
   status: z.enum(['active', 'rejected', 'revoked', 'unreadable', 'unbound']),
-  /** Why its user has to act, when they have to. */
+  /** Why the user must act, if so. */
   reason: z.string().optional(),
   since: z.number(),
   issuer: z.string(),
@@ -122,12 +122,12 @@ export type CredentialsView = z.infer<typeof CredentialsView>;
 /** `DELETE /api/mcp/:serverName/credentials/:label` and `POST /api/mcp/:serverName/oauth/disconnect`. */
 export const DisconnectView = z.object({
   disconnected: z.boolean(),
-  /** What the authorization server said to it. `none`: there was nothing to revoke. */
+  /** The result of the revocation at the authorization server. `none`: there was nothing to revoke. */
   revoked: z.enum(['yes', 'failed', 'unsupported', 'none']),
 });
 export type DisconnectView = z.infer<typeof DisconnectView>;
 
-/** What can stand in a header and cannot end it: the same as of an authorization server's answer. */
+/** Characters that are valid in a header, as for a token response. */
 const token = z
   .string()
   .max(16_384)
@@ -135,21 +135,21 @@ const token = z
 
 const TEN_YEARS_S = 10 * 365 * 24 * 60 * 60;
 
-/** `PUT /api/mcp/:serverName/credential`: the caller's own, from elsewhere. */
+/** `PUT /api/mcp/:serverName/credential`: stores a token that the caller obtained elsewhere. */
 export const ImportCredentialRequest = z.strictObject({
   accessToken: token,
   refreshToken: token.optional(),
   /** Seconds from now. */
   expiresIn: z.number().int().min(1).max(TEN_YEARS_S).optional(),
   scope: z.string().max(4_096).optional(),
-  /** What it was given for; each must be what the server has. Needed with a refresh token. */
+  /** What the token was issued for. Must match the server. Required with a refresh token. */
   issuer: z.string().max(2_048).optional(),
   clientId: z.string().max(2_048).optional(),
   label: label.optional(),
 });
 export type ImportCredentialRequest = z.infer<typeof ImportCredentialRequest>;
 
-/** Its answer. `probe`: how the server took the token; `unreachable` when it could not be asked. */
+/** The response. `probe`: the server's reaction to the token; `unreachable` if it did not answer. */
 export const ImportedCredentialView = CredentialView.extend({
   probe: z.enum(['ok', 'unverified', 'unreachable']),
 });
@@ -158,7 +158,7 @@ export type ImportedCredentialView = z.infer<typeof ImportedCredentialView>;
 /** `PATCH /api/mcp/:serverName/credentials/:label`. */
 export const CredentialChange = z.strictObject({ isDefault: z.literal(true) });
 
-/** One step of `POST /api/mcp/:serverName/diagnose`: why a call of this user does or does not work. */
+/** One step of `POST /api/mcp/:serverName/diagnose`, which explains why a call of this user works or fails. */
 export const DiagnosisStep = z.object({
   step: z.enum([
     'policy',
@@ -178,9 +178,9 @@ export const DiagnosisStep = z.object({
     'tools',
   ]),
   outcome: z.enum(['ok', 'failed', 'warning', 'skipped']),
-  /** What was found, in one sentence. */
+  /** The finding in one sentence. */
   message: z.string(),
-  /** What to do about it. */
+  /** What to do. */
   action: z.string().optional(),
   code: z.string().optional(),
   durationMs: z.number().optional(),
@@ -190,23 +190,26 @@ export type DiagnosisStep = z.infer<typeof DiagnosisStep>;
 export const DiagnosisView = z.object({
   serverName: z.string(),
   ok: z.boolean(),
-  /** The first step that failed. */
+  /** The ID of the first failed step. */
   failedAt: z.string().optional(),
   steps: z.array(DiagnosisStep),
 });
 export type DiagnosisView = z.infer<typeof DiagnosisView>;
 
-/** `POST /api/admin/credentials/diagnose`: the same about somebody else, in whose name nothing is presented. */
+/** `POST /api/admin/credentials/diagnose`: the same for another user. No credential of that user is sent. */
 export const DiagnoseUserRequest = z.strictObject({
   serverName: z.string().min(1).max(256),
   userId: z.string().min(1).max(256),
 });
 
-/** `POST /api/admin/credentials/reauth`: everybody who has one of this server has to sign in there again. */
+/** `POST /api/admin/credentials/reauth`: all users with a credential at this server must sign in again. */
 export const ReauthCampaignRequest = z.strictObject({ serverName: z.string().min(1).max(256) });
 export const ReauthCampaignView = z.object({ marked: z.number() });
 
-/** What the page at the end of a sign-in tells its opener: BroadcastChannel, `postMessage` and `localStorage`. */
+/**
+ * The message that the last page of a sign-in sends to its opener by BroadcastChannel, `postMessage` and
+ * `localStorage`.
+ */
 export const FlowMessage = z.object({
   type: z.literal('behalf.oauth'),
   flowId: z.string(),

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import { Authority } from './chat.ts';
 
-/** The body of POST and PATCH. What stands in `config` is judged by the gateway, which names every wrong field. */
+/** The body of POST and PATCH. The gateway validates `config` and reports each invalid field. */
 export const ServerConfigRequest = z.strictObject({ config: z.record(z.string(), z.unknown()) });
 export type ServerConfigRequest = z.output<typeof ServerConfigRequest>;
 
-/** The body of POST. `draft`: of `POST /api/mcp/discover-tools`, whose sign-in the new server takes along. */
+/** The body of POST. `draft`: from `POST /api/mcp/discover-tools`; the new server takes over its sign-in. */
 export const CreateServerRequest = ServerConfigRequest.extend({
   draft: z.string().min(1).max(64).optional(),
 });
 export type CreateServerRequest = z.output<typeof CreateServerRequest>;
 
-/** The query of a list. Without one the whole list is answered, as existing front ends expect. */
+/** The query of a list. Without it, the whole list is returned, as LibreChat's front end expects. */
 export const ServersQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(200).optional(),
-  /** The last name of the page before. */
+  /** The last name of the previous page. */
   after: z.string().max(256).optional(),
   search: z.string().max(256).optional(),
 });
@@ -27,8 +27,8 @@ const ApiKeyView = z.strictObject({
 });
 
 /**
- * What is shown of a server. Strict, and so is the code that fills it in: a field of a definition that is not listed
- * here is not shown. `url` and the addresses in `oauth` are for who may edit.
+ * The displayed fields of a server. Strict: a field of a definition that is not listed here is never returned. Only
+ * editors receive `url` and the URLs in `oauth`.
  */
 export const ServerView = z.strictObject({
   type: z.string(),
@@ -50,32 +50,32 @@ export const ServerView = z.strictObject({
   oauth: z.record(z.string(), z.unknown()).optional(),
   obo: z.looseObject({ scopes: z.string() }).optional(),
   source: z.enum(['user', 'yaml', 'config']),
-  /** Of a server that a user stored. */
+  /** For a user-defined server. */
   dbId: z.string().optional(),
   author: z.string().optional(),
   version: z.number().int().optional(),
   updatedAt: z.number().optional(),
-  /** The bits of the caller: VIEW 1, EDIT 2, DELETE 4, SHARE 8. */
+  /** The caller's permissions: VIEW 1, EDIT 2, DELETE 4, SHARE 8. */
   permissions: z.number().int(),
 });
 export type ServerView = z.output<typeof ServerView>;
 
-/** By name. */
+/** By server name. */
 export const ServersView = z.record(z.string(), ServerView);
 export type ServersView = z.output<typeof ServersView>;
 
-/** The answer to POST and PATCH. */
+/** The response to POST and PATCH. */
 export const NamedServerView = ServerView.extend({ serverName: z.string() });
 export type NamedServerView = z.output<typeof NamedServerView>;
 
 /**
- * The answer to POST. `draft`: what became of the sign-in of the draft that was named. `dropped`: there was none, it is over, or it
- * was given for another address or by another issuer; users sign in at the new server.
+ * The response to POST. `draft`: whether the sign-in of the draft was kept. `dropped`: there was none, it expired,
+ * or it was for another URL or issuer. Users then sign in at the new server.
  */
 export const CreatedServerView = NamedServerView.extend({ draft: z.enum(['kept', 'dropped']).optional() });
 export type CreatedServerView = z.output<typeof CreatedServerView>;
 
-/** What an administrator changed of a server, with a mask for each secret, and what came of it. */
+/** An administrator's override of a server, with each secret masked, and the resulting server. */
 export const OverrideView = z.strictObject({
   serverName: z.string(),
   override: z
@@ -86,20 +86,20 @@ export const OverrideView = z.strictObject({
       updatedBy: z.string(),
     })
     .nullable(),
-  /** Null while it is not offered. */
+  /** Null if the server is not available. */
   effective: ServerView.nullable(),
 });
 export type OverrideView = z.output<typeof OverrideView>;
 
-/** Every server of a tenant, whoever defined it. */
+/** All servers of a tenant, from all sources. */
 export const AdminServersView = z.strictObject({
   servers: z.array(ServerView.extend({ serverName: z.string(), overridden: z.boolean() })),
-  /** Names with an override that cannot be carried out: nobody is offered these. */
+  /** Servers that are unavailable because their override is invalid. */
   notOffered: z.array(z.string()),
 });
 export type AdminServersView = z.output<typeof AdminServersView>;
 
-/** A tool with all that a form for it needs. Its texts are the server's: data, never markup. */
+/** A tool with everything that a form for it needs. Its texts come from the server: data, never markup. */
 export const ToolDetail = z.object({
   name: z.string(),
   /** The name that models use. */
@@ -109,7 +109,7 @@ export const ToolDetail = z.object({
   inputSchema: z.record(z.string(), z.unknown()),
   outputSchema: z.record(z.string(), z.unknown()).optional(),
   annotations: z.record(z.string(), z.unknown()).optional(),
-  /** Whether each call waits for the user's word. */
+  /** Whether each call needs the user's approval. */
   asksFirst: z.boolean(),
 });
 export type ToolDetail = z.infer<typeof ToolDetail>;
@@ -126,16 +126,16 @@ export const ServerToolsView = z.object({
 });
 export type ServerToolsView = z.infer<typeof ServerToolsView>;
 
-/** `POST /api/mcp/servers/check`: everything that saving would check, and nothing is stored. */
+/** `POST /api/mcp/servers/check`: validates like saving does, without storing. */
 export const ServerCheckRequest = z.strictObject({
   config: z.record(z.string(), z.unknown()),
-  /** The server that is being edited: its secrets stand behind masks. */
+  /** The server being edited. Its stored secrets replace masks in the request. */
   serverName: z.string().min(1).max(256).optional(),
 });
 export type ServerCheckRequest = z.infer<typeof ServerCheckRequest>;
 
 export const ServerCheckView = z.object({
-  /** `false`: it could not be looked at without a user's own credential; what can be checked was. */
+  /** `false`: the server was not contacted, because that needs a user's own credential. */
   inspected: z.boolean(),
   tools: z.number().int().optional(),
 });

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 
-/** `?format=` of a tool call. `raw` is the server's result as it came. */
+/** `?format=` of a tool call. `raw` is the unchanged result of the server. */
 export const ResultFormat = z.enum(['raw', 'openai', 'anthropic']);
 export type ResultFormat = z.infer<typeof ResultFormat>;
 
 /**
- * What a message to a model cannot hold. `content` is the block as the server sent it, payload included; the message
- * names it as `attachments[n]`, where n is its place in the list.
+ * Content that a model message cannot contain. `content` is the block as the server sent it. The message refers to
+ * it as `attachments[n]` by its index.
  */
 export const Attachment = z.object({
   kind: z.enum(['image', 'audio', 'resource', 'resource_link', 'unknown']),
   mimeType: z.string().optional(),
-  /** Of the payload, decoded. */
+  /** The decoded size. */
   bytes: z.number().int().nonnegative().optional(),
   uri: z.string().optional(),
   name: z.string().optional(),
@@ -26,7 +26,7 @@ const shapedFields = {
   _meta: z.record(z.string(), z.unknown()).optional(),
 };
 
-/** A tool message of Chat Completions, which holds text alone. The caller adds `tool_call_id`. */
+/** A tool message of Chat Completions, which contains text only. The caller adds `tool_call_id`. */
 export const OpenAiResult = z.object({
   format: z.literal('openai'),
   message: z.object({ role: z.literal('tool'), content: z.string() }),
@@ -58,7 +58,7 @@ export const AnthropicResult = z.object({
 });
 export type AnthropicResult = z.infer<typeof AnthropicResult>;
 
-/** The result of MCP with `isError` always said. Anything else the server added stays. */
+/** An MCP result with `isError` always set. Additional fields of the server are kept. */
 export const RawResult = z.looseObject({
   content: z.array(z.unknown()),
   structuredContent: z.unknown().optional(),

@@ -7,7 +7,10 @@ const authField = z.object({
   sensitive: z.boolean(),
 });
 
-/** `GET /api/mcp/tools`, in the shape an existing front end reads; `title`, `state`, `code` and `incomplete` are additions. */
+/**
+ * `GET /api/mcp/tools`, in the form of LibreChat's front end; `title`, `state`, `code` and `incomplete` are
+ * additions.
+ */
 export const ToolsView = z.object({
   servers: z.record(
     z.string(),
@@ -36,7 +39,7 @@ export type ToolsView = z.infer<typeof ToolsView>;
 
 const field = z.string().min(1).max(256);
 
-/** What a definition may name as `{{LIBRECHAT_BODY_...}}`. */
+/** Values for `{{LIBRECHAT_BODY_...}}` placeholders of the server definition. */
 const request = z
   .strictObject({
     conversationId: field.optional(),
@@ -57,24 +60,24 @@ export const PromptRequest = z.strictObject({
   request,
 });
 
-/** A timer set for longer fires at once. */
+/** Timers fire immediately for longer delays. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const ReinitializeRequest = z.strictObject({
-  /** False keeps a connection that works. */
+  /** False keeps a working connection. */
   forceNew: z.boolean().default(true),
-  /** Milliseconds that this caller waits; the server's own limits hold as well. */
+  /** How long the caller waits, in milliseconds. The server's own limits also apply. */
   connectionTimeout: z.int().min(100).max(MAX_TIMER_MS).optional(),
 });
 
-/** `POST /api/mcp/:serverName/reinitialize`. 200 for every attempt that ran; `success` says how it went. */
+/** `POST /api/mcp/:serverName/reinitialize`. Status 200 for every attempt that ran; `success` gives the result. */
 export const ReinitializeView = z.object({
   success: z.boolean(),
   message: z.string(),
   serverName: z.string(),
   oauthRequired: z.boolean(),
   oauthUrl: z.string().nullable(),
-  /** Of the sign-in that `oauthUrl` leads to, and how many milliseconds it is still open. */
+  /** The sign-in at `oauthUrl`, and how long it remains valid in milliseconds. */
   flowId: z.string().optional(),
   oauthTimeout: z.number().optional(),
   availableTools: z.record(z.string(), z.unknown()).nullable(),
@@ -98,7 +101,7 @@ const serverStatus = {
   authorizationState: z.enum(['not_required', 'needs_authorization', 'authorizing', 'authorized', 'error']),
   error: z.string().optional(),
   code: z.string().optional(),
-  /** Since when it is so, where something is wrong. */
+  /** Since when the problem exists. */
   since: z.number().optional(),
   retryAt: z.number().optional(),
 };
@@ -116,7 +119,7 @@ const { connectionState, ...otherStatusFields } = serverStatus;
 export const ConnectionStatusView = z.object({
   success: z.boolean(),
   serverName: z.string(),
-  /** The same as `connectionState` of the map; an existing front end reads it under this name. */
+  /** Equal to `connectionState`. LibreChat's front end reads this name. */
   connectionStatus: connectionState,
   ...otherStatusFields,
 });
@@ -129,7 +132,7 @@ export const AuthValuesView = z.object({
 });
 export type AuthValuesView = z.infer<typeof AuthValuesView>;
 
-/** `POST /api/user/plugins`: how an existing front end stores a user's variables of a server. */
+/** `POST /api/user/plugins`: how LibreChat's front end stores a user's variables of a server. */
 export const PluginsRequest = z.strictObject({
   pluginKey: z.string().regex(/^mcp_./, 'must be mcp_ followed by the name of a server'),
   action: z.enum(['install', 'uninstall']),
@@ -145,7 +148,7 @@ export type ApprovalDecision = z.infer<typeof ApprovalDecision>;
 export const ApprovalView = z.object({ id: z.string(), approved: z.boolean() });
 export type ApprovalView = z.infer<typeof ApprovalView>;
 
-/** `GET /api/mcp/approvals`: what waits for the caller's word. Names only: no value of an argument is kept. */
+/** `GET /api/mcp/approvals`: the calls that wait for the caller's decision. Contains argument names, never values. */
 export const ApprovalsView = z.object({
   approvals: z.array(
     z.object({
