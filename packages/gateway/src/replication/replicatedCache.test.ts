@@ -62,6 +62,20 @@ describe('reads', () => {
     expect(state.reads).toBe(1);
   });
 
+  test('a caller does not join a load that started two seconds ago', async () => {
+    const { read, state, clock, hold, release } = createRig();
+    hold();
+    const slow = read('a');
+    await clock.advance(1_999);
+    const joined = read('a');
+    expect(state.reads).toBe(1);
+    await clock.advance(1);
+    const second = read('a');
+    expect(state.reads).toBe(2);
+    release();
+    await Promise.all([slow, joined, second]);
+  });
+
   test('a value is read again after two seconds if the feed is out of sync', async () => {
     const { read, state, clock } = createRig();
     await read('a');

@@ -1,5 +1,5 @@
 import { type Clock, LruMap } from '@behalf/kernel';
-import { type ChangeEvent, type ChangeFeed, isCurrent } from '../ports/index.ts';
+import { type ChangeEvent, type ChangeFeed, MAX_STALENESS_MS, isCurrent } from '../ports/index.ts';
 
 /**
  * A cache of store reads that change notices invalidate. Invariants:
@@ -173,7 +173,9 @@ export function createReplicatedCache<V>(options: ReplicatedCacheOptions<V>): Re
       const cached = get(key);
       if (cached !== undefined) return cached;
       const pending = joinable.get(key);
-      if (pending?.promise && !pending.isInvalidated) return pending.promise;
+      // The result of an older load may already be too old when it arrives.
+      const isRecent = pending !== undefined && clock.now() - pending.startedAt < MAX_STALENESS_MS;
+      if (pending?.promise && !pending.isInvalidated && isRecent) return pending.promise;
       const load = startLoad(key, work, readsStale);
       if (loads.has(load)) joinable.set(key, load);
       return load.promise;
