@@ -38,23 +38,18 @@ export { createListChanges, listKinds, type ListChange, type ListChanges } from 
 export { createNaming, type Naming } from './tools/naming.ts';
 export { createToolSearch, type ToolSearch } from './tools/search/toolSearch.ts';
 export { createServerKeys, type ServerKeys } from './tools/naming.ts';
-export { changeServer } from './servers/management/update.ts';
-export { checkServerDefinition, type ServerCheckInput } from './servers/management/update.ts';
-export { createServer } from './servers/management/create.ts';
-export { toEtag, parseIfMatch } from './servers/management/editing.ts';
-export { createInspectDefinition } from './servers/management/probe.ts';
-export type { ServerChange } from './servers/management/update.ts';
-export { listAllServers, type ListAllServersParts } from './servers/management/view.ts';
+export { changeServer } from './servers/update.ts';
+export { checkServerDefinition, type ServerCheckInput } from './servers/update.ts';
+export { createServer } from './servers/create.ts';
+export { toEtag, parseIfMatch } from './servers/editing.ts';
+export { createInspectDefinition } from './servers/probe.ts';
+export type { ServerChange } from './servers/update.ts';
+export { listAllServers, type ListAllServersParts } from './servers/view.ts';
 export { createOverrides, type Overrides } from './servers/overrides.ts';
-export {
-  deleteOverride,
-  getOverride,
-  putOverride,
-  type OverrideParts,
-} from './servers/management/overrideServer.ts';
-export type { ConfigureParts, ViewParts } from './servers/management/editing.ts';
-export { removeServer } from './servers/management/remove.ts';
-export { listServers, viewServer } from './servers/management/view.ts';
+export { deleteOverride, getOverride, putOverride, type OverrideParts } from './servers/overrideServer.ts';
+export type { ConfigureParts } from './servers/editing.ts';
+export { removeServer } from './servers/remove.ts';
+export { listServers, viewServer, type ViewParts } from './servers/view.ts';
 export {
   createConnectionManager,
   type ConnectionLimits,
@@ -154,10 +149,10 @@ export {
 } from './credentials/variables/variableCache.ts';
 export { diagnose, type DiagnosisInbound } from './diagnose/diagnose.ts';
 export type { DiagnoseParts, DiagnosisNetwork, NetworkProblem } from './diagnose/diagnose.ts';
-export { discoverTools } from './servers/management/discoverTools.ts';
+export { discoverTools } from './servers/discoverTools.ts';
 export { parseDraftName } from './servers/definition.ts';
-export { createServerDrafts, type ServerDrafts } from './servers/management/drafts.ts';
-export type { DiscoverParts } from './servers/management/discoverTools.ts';
+export { createServerDrafts, type ServerDrafts } from './servers/drafts.ts';
+export type { DiscoverParts } from './servers/discoverTools.ts';
 export { GatewayError, type GatewayErrorOptions, type SignInRequirement } from './errors/gatewayError.ts';
 export {
   createAccounts,
@@ -207,30 +202,19 @@ export {
   type ServicePrincipal,
   type UserPrincipal,
 } from './principal/principal.ts';
-export { createAcl, type Acl, type AclParts } from './access/acl.ts';
+export { createAcl, type Acl } from './access/acl.ts';
 export { withMaintenanceLease, roleLeaseKey, type LeaseParts } from './replication/withLease.ts';
 export { backfillRoles } from './access/roleAdmin.ts';
 export { listManageBits, getManagedServer, type ManageParts } from './access/shareServer.ts';
-export {
-  createOboTargets,
-  type OboCandidate,
-  type OboTargets,
-  type OboTargetsParts,
-} from './access/oboTargets.ts';
+export { createOboTargets, type OboCandidate, type OboTargets } from './access/oboTargets.ts';
 export { createOboTrust, type OboTrust, type OboTrustParts } from './access/oboTrust.ts';
 export { withAudit, type AuditedResult, type AuditDetails } from './audit/withAudit.ts';
-export {
-  createRoleAdmin,
-  type NewRole,
-  type RoleAdmin,
-  type RoleAdminParts,
-  type RoleChange,
-} from './access/roleAdmin.ts';
-export { createRoles, type Role, type Roles, type RolesParts } from './access/roles.ts';
+export { createRoleAdmin, type NewRole, type RoleAdmin, type RoleChange } from './access/roleAdmin.ts';
+export { createRoles, type Role, type Roles } from './access/roles.ts';
 export type { ConfiguredPermissions } from './access/roles.ts';
 export { searchPrincipals, type SearchParts } from './access/shareServer.ts';
 export { shareServer, getServerSharing, type ShareParts } from './access/shareServer.ts';
-export { createUserAdmin, type UserAdmin, type UserAdminParts } from './access/userAdmin.ts';
+export { createUserAdmin, type UserAdmin } from './access/userAdmin.ts';
 export type { RequirePermission } from './access/roles.ts';
 export { isSignInChallenge } from './servers/definition.ts';
 export { mayRequireOAuth } from './servers/definition.ts';
@@ -238,7 +222,7 @@ export {
   createInspectionScheduler,
   type InspectionScheduler,
   type InspectionState,
-} from './servers/inspectionScheduler.ts';
+} from './servers/inspection.ts';
 export { createRegistry, type Registry } from './servers/registry.ts';
 export { createStoredServers, type StoredServers } from './servers/stored.ts';
 export { listDeclaredVariables, needsOAuth } from './servers/definition.ts';
@@ -250,9 +234,9 @@ export {
   type SignInStarter,
 } from './servers/reinit/reinitialize.ts';
 export type { ReinitResult } from './servers/reinit/outcome.ts';
-export { getAuthorizationState } from './servers/management/status.ts';
+export { getAuthorizationState } from './servers/status.ts';
 export { probeGrant } from './servers/reinit/discovery.ts';
-export { getServerStatus, getServerStatuses, type StatusParts } from './servers/management/status.ts';
+export { getServerStatus, getServerStatuses, type StatusParts } from './servers/status.ts';
 export { shapeResult } from './toolcall/shapeResult.ts';
 export { sendTaskRequest, type TaskRequest, type TaskParts } from './toolcall/tasks.ts';
 export { authorityOf } from './toolcall/audit.ts';

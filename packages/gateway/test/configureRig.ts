@@ -8,7 +8,7 @@ import { createOboTargets } from '../src/access/oboTargets.ts';
 import { createRoles } from '../src/access/roles.ts';
 import type { Audit, AuditEvent } from '../src/audit/audit.ts';
 import { createOverrides } from '../src/servers/overrides.ts';
-import type { ConfigureParts } from '../src/servers/management/editing.ts';
+import type { ConfigureParts } from '../src/servers/editing.ts';
 import { createRetiringServers, createServerGrants } from '../src/credentials/signin/serverGrants.ts';
 import { aclId, roleId, type UserRecord } from '../src/ports/index.ts';
 import type { UserPrincipal } from '../src/principal/principal.ts';

@@ -1,6 +1,6 @@
 import type { FlowView } from '@behalf/contracts';
 import { GatewayError } from '../src/errors/gatewayError.ts';
-import type { InspectionState } from '../src/servers/inspectionScheduler.ts';
+import type { InspectionState } from '../src/servers/inspection.ts';
 import type { ServerSnapshot } from '../src/servers/definition.ts';
 import { reinitialize, type ReinitParts } from '../src/servers/reinit/reinitialize.ts';
 import type { OpenOptions, RemoteTarget, UpstreamTarget } from '../src/upstream/target.ts';

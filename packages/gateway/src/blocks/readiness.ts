@@ -15,7 +15,7 @@ import {
   usesGraph,
 } from '../servers/definition.ts';
 import { toFields } from '../servers/fields.ts';
-import { describeVariables, getViewerRights } from '../servers/management/view.ts';
+import { describeVariables, getViewerRights } from '../servers/view.ts';
 import { OPENID_SIGN_IN_PATH, connectPagePath } from '../toolcall/outcome.ts';
 import type { CredentialReadinessParts, RunBlockParts } from './runBlock.ts';
 

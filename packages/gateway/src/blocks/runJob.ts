@@ -11,7 +11,7 @@ import { type Cancel, type Clock, type HeldLease, LightCancellation, sleep } fro
 import { GatewayError, type SignInRequirement } from '../errors/gatewayError.ts';
 import type { ApiKeyStore, SessionStore, UserStore } from '../ports/index.ts';
 import type { Authentication, UserPrincipal } from '../principal/principal.ts';
-import { toEtag } from '../servers/management/editing.ts';
+import { toEtag } from '../servers/editing.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
 import { canRetry } from '../toolcall/retry.ts';
 import type { JsonObject } from '../upstream/upstream.ts';

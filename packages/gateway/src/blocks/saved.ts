@@ -12,8 +12,8 @@ import { actorOf } from '../audit/audit.ts';
 import { type AuditDetails, withAudit } from '../audit/withAudit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { type Principal, type UserPrincipal, isAdmin } from '../principal/principal.ts';
-import { parseIfMatch } from '../servers/management/editing.ts';
-import { loadCurrentCaller } from '../servers/management/permissions.ts';
+import { parseIfMatch } from '../servers/editing.ts';
+import { loadCurrentCaller } from '../servers/permissions.ts';
 import type { ReadSavedParts, SavedCollection, SavedKind, SavedResource, WriteSavedParts } from './store.ts';
 
 export interface VisibleResource<T> {

@@ -12,7 +12,7 @@ import type { CredentialVault } from '../credentials/vault/vault.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../servers/definition.ts';
-import { getViewerRights } from '../servers/management/view.ts';
+import { getViewerRights } from '../servers/view.ts';
 import type { PreparedTarget } from '../toolcall/credential.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
 import type { LoadToolsParts } from '../toolcall/list.ts';

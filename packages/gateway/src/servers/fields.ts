@@ -1,10 +1,13 @@
-import { checkServer, parseUrl, scopeList } from '@behalf/contracts';
+import { type Finding, checkServer, formatPath, parseUrl, scopeList } from '@behalf/contracts';
+import { isObject } from '@behalf/kernel';
+import { GatewayError } from '../errors/gatewayError.ts';
 
+/** A definition as plain data, as it was written. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What may change of a server that others trust with their tokens: texts and a picture. Everything else, also what
- * nobody has thought of yet, decides where calls lead and with which credential.
+ * Fields without security relevance: texts and the icon. Every other field, including fields added in the future, can
+ * decide where calls go and with which credential.
  */
 export const nonSecurityKeys: ReadonlySet<string> = new Set(['title', 'description', 'iconPath']);
 
@@ -25,12 +28,12 @@ const urlKeys: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A definition in the one form that all ways to write it share: defaults written out, sets in order, header names in
- * lower case, URLs in one spelling. For comparing, never for storing.
+ * The canonical form of a definition: explicit defaults, sorted sets, lower-case header names, normalized URLs. For
+ * comparisons only, never for storage.
  */
 export function toCanonicalFields(definition: unknown): Fields {
   const fields = toFields(definition);
-  // A definition that is not valid stands for itself: it equals no valid one.
+  // An invalid definition has no compiled form. Its raw fields equal no valid definition.
   const { server = {} } = checkServer(fields, []);
   return Object.fromEntries(
     Object.entries({ ...fields, ...server }).map(([key, value]) => [key, canonicalize(key, value)]),
@@ -38,99 +41,92 @@ export function toCanonicalFields(definition: unknown): Fields {
 }
 
 function canonicalize(key: string, value: unknown): unknown {
-  if (urlKeys.has(key)) return canonicalizeUrl(value);
-  if (key === 'headers') return lowerCaseKeys(toFields(value));
+  if (urlKeys.has(key)) return normalizeUrl(value);
   if (key === 'custom_header') return typeof value === 'string' ? value.toLowerCase() : value;
   if (key === 'scopes') return typeof value === 'string' ? scopeList(value) : value;
   if (unorderedLists.has(key) && Array.isArray(value)) return [...new Set(value.map(stableStringify))].sort();
-  if (!isMapping(value)) return value;
+  if (key === 'headers') {
+    return Object.fromEntries(
+      Object.entries(toFields(value)).map(([name, item]) => [name.toLowerCase(), item]),
+    );
+  }
+  if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([nestedKey, item]) => [nestedKey, canonicalize(nestedKey, item)]),
   );
 }
 
-/** A URL with a placeholder in it stands for itself: spelt out, it could equal one that has none. */
-function canonicalizeUrl(value: unknown): unknown {
-  if (typeof value !== 'string' || value.includes('{{')) return value;
-  return parseUrl(value)?.href ?? value;
+/** Leaves a URL with a placeholder unchanged: the URL parser would encode the placeholder. */
+export function normalizeUrl(value: unknown): unknown {
+  return typeof value === 'string' && !hasPlaceholder(value) ? (parseUrl(value)?.href ?? value) : value;
 }
 
-function lowerCaseKeys(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]));
+export function hasPlaceholder(text: unknown): boolean {
+  return typeof text === 'string' && text.includes('{{');
 }
 
-/** The names of the fields in which two definitions differ, however they are written. */
+/** The names of the fields whose canonical values differ. */
 export function findChangedFields(before: unknown, after: unknown): string[] {
   const [a, b] = [toCanonicalFields(before), toCanonicalFields(after)];
   const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
   return [...keys].filter((key) => stableStringify(a[key]) !== stableStringify(b[key])).sort();
 }
 
-/** Those of them that are not free. */
+/** The changed fields that are security relevant. */
 export function findSecurityChanges(before: unknown, after: unknown): string[] {
   return findChangedFields(before, after).filter((key) => !nonSecurityKeys.has(key));
 }
 
-export function toFields(value: unknown): Fields {
-  return isMapping(value) ? value : {};
-}
-
-export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /**
- * Where a definition sends the values that its users enter: the whole address, for at one host a path or a query may lead
- * to somebody else, the way there, and every text that a value is put into. Two definitions with the same places can be
- * exchanged without a value going anywhere new.
+ * Applies a merge patch (RFC 7396): mappings are merged recursively, `null` removes a key, any other value replaces the
+ * old one. Does not modify its inputs.
  */
-export function describeValueDestinations(definition: unknown): string {
-  const { url, proxy = null, caFile = null, headers, apiKey, oauth } = toFields(definition);
-  const { oauth_headers: oauthHeaders } = toFields(definition);
-  const { key, ...apiKeyFields } = toFields(apiKey);
-  // What is sent to an authorization server may hold a value too; which of its texts go where is not told apart.
-  const oauthDestination = Object.values(toFields(oauth)).some(hasPlaceholder) ? oauth : null;
-  const destinations = [
-    normalizeAddress(url),
-    proxy,
-    caFile,
-    listTemplatedHeaders(headers),
-    Object.entries(apiKeyFields).sort(),
-  ];
-  return stableStringify([
-    ...destinations,
-    hasPlaceholder(key) ? key : null,
-    oauthDestination,
-    listTemplatedHeaders(oauthHeaders),
-  ]);
+export function mergeDefinition(base: unknown, override: unknown): unknown {
+  if (!isObject(base) || !isObject(override)) return override;
+  const merged = new Map(Object.entries(base));
+  for (const [key, value] of Object.entries(override)) {
+    if (value === null) merged.delete(key);
+    else merged.set(key, mergeDefinition(merged.get(key), value));
+  }
+  return Object.fromEntries(merged);
 }
 
-/** In one spelling. Of a text that is no URL, or not yet, there is no telling, so it stands for itself. */
-function normalizeAddress(url: unknown): unknown {
-  return typeof url === 'string' && !hasPlaceholder(url) ? (parseUrl(url)?.href ?? url) : url;
+/** Removes every key whose value is `null`, recursively. In a merge patch, `null` means that the field is absent. */
+export function withoutNulls(definition: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(definition).flatMap(([key, value]) => {
+      if (value === null) return [];
+      return [[key, isObject(value) ? withoutNulls(value) : value]];
+    }),
+  );
 }
 
-function listTemplatedHeaders(headers: unknown): (readonly [name: string, value: unknown])[] {
-  return Object.entries(toFields(headers))
-    .map(([name, value]) => [name.toLowerCase(), value] as const)
-    .filter(([, value]) => hasPlaceholder(value))
-    .sort(([a], [b]) => (a < b ? -1 : 1));
+export function toFields(value: unknown): Fields {
+  return isObject(value) ? value : {};
 }
 
-function hasPlaceholder(text: unknown): boolean {
-  return typeof text === 'string' && text.includes('{{');
+/** Limits the size of the error response. */
+const MAX_ERRORS = 50;
+
+/** MCP_CONFIG_INVALID with the findings as field errors. */
+export function createConfigError(findings: readonly Finding[]): GatewayError {
+  return new GatewayError('MCP_CONFIG_INVALID', {
+    errors: findings
+      .slice(0, MAX_ERRORS)
+      .map(({ path, ...rest }) => ({ ...rest, path: formatPath(['config', ...path]) })),
+  });
 }
 
-/** Deeper than anything we take in may be. What lies below is written as it stands, so that nothing overflows the stack. */
+/** More than any accepted input. Deeper values go to `JSON.stringify`, so that the recursion cannot overflow the stack. */
 const MAX_DEPTH = 200;
 
-/** JSON whose text does not depend on the order of keys. What is not there reads unlike `null`. */
+/** JSON with sorted keys. Distinguishes a missing value from `null`. */
 export function stableStringify(value: unknown): string {
   return value === undefined ? 'undefined' : stringifyValue(value, 0);
 }
 
 function stringifyValue(value: unknown, depth: number): string {
-  // As JSON has it in a list.
+  // Like `JSON.stringify` for an undefined list item.
   if (value === undefined) return 'null';
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((item) => stringifyValue(item, depth + 1)).join(',')}]`;

@@ -1,5 +1,5 @@
 import { type Finding, type Path, createFinding } from '@behalf/contracts';
-import { type Clock, type Keyring, SealError } from '@behalf/kernel';
+import { type Clock, type Keyring, SealError, isObject } from '@behalf/kernel';
 import {
   type CompiledDefinition,
   type EnvRecord,
@@ -17,36 +17,22 @@ import {
 import { type ReplicatedValue, createReplicatedValue } from '../replication/replicatedValue.ts';
 import type { Log } from '../upstream/upstream.ts';
 import type { SecurityDecision } from './definition.ts';
-import { findChangedFields, findSecurityChanges, isMapping, toFields } from './fields.ts';
-import { findChangedBindings, findInheritedSecrets } from './secretFields.ts';
+import { findChangedFields, findSecurityChanges, mergeDefinition, toFields } from './fields.ts';
+import { findChangedBindings, findInheritedSecrets } from './secrets.ts';
 
-/** An administrator's change to a server of the file, for one tenant; or a server that only this tenant has. */
+/** An administrator's change to a server of the configuration file for one tenant, or a server of this tenant only. */
 export interface ServerOverride {
   readonly tenant: string;
   readonly name: string;
-  /** As in the file, but only what differs. One that could not be read is null, which hides the server it was for. */
+  /** A merge patch on the definition in the file. Null if it could not be decrypted; this hides the server. */
   readonly definition: unknown;
   readonly version?: number;
   readonly updatedAt?: number;
-  /** Who last decided where its calls lead. Not known: nobody, and no user's token is trusted to it. */
+  /** The administrator who last changed a security field. If absent, the server receives no user tokens. */
   readonly securedBy?: string;
 }
 
-/**
- * The definition of the file with an override laid over it: mappings are merged key by key, `null` removes a key,
- * anything else is replaced. Neither input is changed.
- */
-export function mergeDefinition(base: unknown, override: unknown): unknown {
-  if (!isMapping(base) || !isMapping(override)) return override;
-  const merged = new Map(Object.entries(base));
-  for (const [key, value] of Object.entries(override)) {
-    if (value === null) merged.delete(key);
-    else merged.set(key, mergeDefinition(merged.get(key), value));
-  }
-  return Object.fromEntries(merged);
-}
-
-/** What changes neither where a call leads, nor with which credential, nor who may make it, nor what it may do. */
+/** Fields that affect neither the destination, the credential, the permitted callers nor the permitted tools. */
 const harmlessKeys: ReadonlySet<string> = new Set([
   'title',
   'description',
@@ -59,15 +45,14 @@ const harmlessKeys: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether the base may serve in place of an override that is wrong or fails. Only where that takes nothing back: behind
- * an override that was to narrow the tools, ask for a sign-in or lead elsewhere, the base would be wider than meant. A
- * key that nobody knows may have been meant so.
+ * Whether the base server may serve in place of an invalid or failing override. Any other field, including an unknown
+ * one, may restrict the base server, which would then allow more than the administrator intended.
  */
 export function canFallBackToBase({ definition }: ServerOverride): boolean {
-  return isMapping(definition) && Object.keys(definition).every((key) => harmlessKeys.has(key));
+  return isObject(definition) && Object.keys(definition).every((key) => harmlessKeys.has(key));
 }
 
-/** `base` is the plain definition of the file, or undefined where the file has none. */
+/** `base` is the definition in the configuration file, undefined if there is none. */
 export function compileOverride(
   { name, definition }: ServerOverride,
   base: unknown,
@@ -80,10 +65,10 @@ export function compileOverride(
     ...findSecretLeaks(base, definition, merged, path),
   ];
   if (errors.length > 0) return { ok: false, errors };
-  // The override itself holds no `${...}` by now: what is filled in is what the file says, where the file says it.
+  // The override contains no `${...}`, so the environment fills only fields that the file defines.
   const compiled = compileDefinition(name, merged, { env: base === undefined ? {} : env });
   if (!compiled.ok || compiled.server.type !== 'stdio') return compiled;
-  // Which programs run on this machine is said in the file, by whoever may write there, and nowhere else.
+  // Only the configuration file can start programs on this machine.
   return {
     ok: false,
     errors: [createFinding(path, 'operator_only', 'an override cannot start or change a process')],
@@ -91,12 +76,12 @@ export function compileOverride(
 }
 
 /**
- * A proxy is dialled unjudged, a certificate is a file of this machine, and to whom users' models and folders are lent is
- * decided for the whole installation: all are the operator's to name.
+ * Fields reserved for the operator. A proxy receives requests that skip the address checks, a CA file is a file of this
+ * machine, and `relay` gives a server access to users' models and folders.
  */
 const operatorKeys = ['proxy', 'caFile', 'relay'];
 
-/** Never rendered, so nothing in them is a variable. */
+/** Not rendered, so they cannot contain variables. */
 const literalTextKeys: ReadonlySet<string> = new Set([
   'title',
   'description',
@@ -106,40 +91,40 @@ const literalTextKeys: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What an administrator of one tenant may not say, because the environment and the machine are the operator's: a variable
- * sent to a server of theirs would be read there.
+ * Finds fields that an administrator of one tenant must not set. The environment and the machine belong to the
+ * operator: a variable that is sent to the administrator's server could be read there.
  */
 function findOverrideProblems(definition: unknown, path: Path): Finding[] {
+  const reject = (fieldPath: Path) =>
+    createFinding(fieldPath, 'operator_only', 'can be set by the operator only', 'remove it');
   return Object.entries(toFields(definition)).flatMap(([key, value]) => {
-    if (operatorKeys.includes(key) && value !== null) {
-      return [createFinding([...path, key], 'operator_only', 'can be set by the operator only', 'remove it')];
-    }
+    const fieldPath = [...path, key];
+    if (operatorKeys.includes(key) && value !== null) return [reject(fieldPath)];
     if (literalTextKeys.has(key)) return [];
-    return [...findFileProblems(key, value, path), ...findVariables(value, [...path, key])];
+    // The private key is a file of this machine.
+    const hasKeyFile = key === 'oauth' && Object.hasOwn(toFields(value), 'private_key_file');
+    return [
+      ...(hasKeyFile ? [reject([...fieldPath, 'private_key_file'])] : []),
+      ...findVariables(value, fieldPath),
+    ];
   });
 }
 
-/** A private key is a file of this machine. */
-function findFileProblems(key: string, value: unknown, path: Path): Finding[] {
-  return key === 'oauth' && Object.hasOwn(toFields(value), 'private_key_file')
-    ? [
-        createFinding(
-          [...path, key, 'private_key_file'],
-          'operator_only',
-          'can be set by the operator only',
-          'remove it',
-        ),
-      ]
-    : [];
-}
-
+/**
+ * Finds environment variables and user token placeholders. Users cannot judge where an administrator of their tenant
+ * sends their tokens, so only the operator may configure that.
+ */
 function findVariables(value: unknown, path: Path): Finding[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => findVariables(item, [...path, index]));
-  if (isMapping(value)) {
+  if (isObject(value)) {
     return Object.entries(value).flatMap(([key, item]) => findVariables(item, [...path, key]));
   }
   if (typeof value !== 'string') return [];
-  if (hasTokenPlaceholder(value)) {
+  const parsed = parseTemplate(value);
+  const hasTokenPlaceholder =
+    parsed.ok &&
+    parsed.template.some((part) => part.kind !== 'literal' && part.kind !== 'env' && isUserToken(part));
+  if (hasTokenPlaceholder) {
     const message =
       'must not contain a user token placeholder: only the operator configures where user tokens are sent';
     return [createFinding(path, 'placeholder_forbidden', message, 'use obo')];
@@ -149,16 +134,10 @@ function findVariables(value: unknown, path: Path): Finding[] {
   return [createFinding(path, 'placeholder_forbidden', message, 'write the value itself')];
 }
 
-/** Where an administrator of one tenant may send it, users of that tenant cannot judge. */
-function hasTokenPlaceholder(text: string): boolean {
-  const parsed = parseTemplate(text);
-  return (
-    parsed.ok &&
-    parsed.template.some((part) => part.kind !== 'literal' && part.kind !== 'env' && isUserToken(part))
-  );
-}
-
-/** Asked also when the file changes under an override: a secret that comes there later follows it nowhere either. */
+/**
+ * Finds changes that would send a secret of the file to another destination. Runs at each compilation: the secret may be
+ * added to the file after the override was stored.
+ */
 function findSecretLeaks(base: unknown, override: unknown, merged: unknown, path: Path): Finding[] {
   const changed = findInheritedSecrets(base, override).flatMap((field) =>
     findChangedBindings(field, base, merged),
@@ -173,12 +152,12 @@ function findSecretLeaks(base: unknown, override: unknown, merged: unknown, path
   );
 }
 
-/** Whether it leads where the file does not: then it has none of the privileges of the file’s addresses. */
+/** Whether the address differs from the file. Such an address has none of the privileges of the operator's addresses. */
 export function overridesAddress(base: unknown, merged: unknown): boolean {
   return findChangedFields(base, merged).some((key) => key === 'url' || operatorKeys.includes(key));
 }
 
-/** On whose word a server with an override rests: where that changes texts and the picture alone, on the operator’s. */
+/** If the override changes only texts and the icon, the decision is still the operator's. */
 export function getSecurityDecision(
   { securedBy }: ServerOverride,
   base: unknown,
@@ -186,6 +165,46 @@ export function getSecurityDecision(
 ): SecurityDecision {
   if (findSecurityChanges(base, merged).length === 0) return { decidedBy: null, isIntact: true };
   return { decidedBy: securedBy ?? '', isIntact: securedBy !== undefined };
+}
+
+/** An override after decryption. */
+export interface StoredOverride extends ServerOverride {
+  readonly version: number;
+  readonly updatedAt: number;
+  readonly updatedBy: string;
+  readonly securedBy: string;
+}
+
+/** The sealed store of overrides. Does not check the caller's permissions. */
+export interface Overrides {
+  find(tenant: string, name: string): Promise<StoredOverride | null>;
+  /** `expectedVersion` is the version to replace; null to insert. */
+  put(
+    override: {
+      tenant: string;
+      name: string;
+      definition: unknown;
+      changedBy: string;
+      /** If true, `changedBy` becomes the user whose role OBO trust depends on. */
+      isSecurityChange: boolean;
+    },
+    expectedVersion: number | null,
+  ): Promise<StoredOverride | 'version_conflict'>;
+  remove(
+    tenant: string,
+    name: string,
+    expectedVersion: number,
+  ): Promise<'removed' | 'version_conflict' | 'missing'>;
+  /** All overrides. One that cannot be decrypted has a null definition. */
+  load(): Promise<StoredOverride[]>;
+  /**
+   * Calls the listener with all overrides, initially and within two seconds after each change. The value is `unknown`
+   * until the first read, and if the store does not respond for 30 seconds: without the overrides that restrict it, no
+   * server may be offered.
+   */
+  subscribe(
+    listener: (overrides: readonly ServerOverride[] | 'unknown') => void,
+  ): ReplicatedValue<readonly ServerOverride[] | 'unknown'>;
 }
 
 interface OverridesParts {
@@ -196,45 +215,6 @@ interface OverridesParts {
   readonly log: Log;
 }
 
-/** An override, opened. */
-export interface StoredOverride extends ServerOverride {
-  readonly version: number;
-  readonly updatedAt: number;
-  readonly updatedBy: string;
-  readonly securedBy: string;
-}
-
-/** What administrators changed of servers, sealed in the store. Who may do so is decided before. */
-export interface Overrides {
-  find(tenant: string, name: string): Promise<StoredOverride | null>;
-  /** `seen` is the version that is replaced; null for the first. */
-  put(
-    override: {
-      tenant: string;
-      name: string;
-      definition: unknown;
-      changedBy: string;
-      /** Whether more changes than texts and the picture: who does that answers for where calls lead from then on. */
-      isSecurityChange: boolean;
-    },
-    expectedVersion: number | null,
-  ): Promise<StoredOverride | 'version_conflict'>;
-  remove(
-    tenant: string,
-    name: string,
-    expectedVersion: number,
-  ): Promise<'removed' | 'version_conflict' | 'missing'>;
-  /** All of them; one that cannot be opened stands there as one that says nothing readable. */
-  load(): Promise<StoredOverride[]>;
-  /**
-   * Calls back with all of them now and after each change, at most two seconds late. `unknown` when the store has not
-   * answered, at the start or for half a minute: no server may then serve without what was to narrow it.
-   */
-  subscribe(
-    listener: (overrides: readonly ServerOverride[] | 'unknown') => void,
-  ): ReplicatedValue<readonly ServerOverride[] | 'unknown'>;
-}
-
 export function createOverrides({ store, keyring, changes, clock, log }: OverridesParts): Overrides {
   function openRecord(record: OverrideRecord): StoredOverride {
     const { tenant, name, version, updatedAt, updatedBy, securedBy } = record;
@@ -242,15 +222,12 @@ export function createOverrides({ store, keyring, changes, clock, log }: Overrid
     try {
       definition = JSON.parse(keyring.open(record.configSealed, toOverrideSealContext(record)));
     } catch (error) {
-      log('override_unreadable', {
-        server: name,
-        reason: error instanceof SealError ? error.reason : 'unreadable',
-      });
+      const reason = error instanceof SealError ? error.reason : 'unreadable';
+      log('override_unreadable', { server: name, reason });
     }
     return { tenant, name, definition, version, updatedAt, updatedBy, securedBy };
   }
 
-  const load = async () => (await store.list()).map(openRecord);
   const publishChange = (tenant: string, name: string) =>
     changes.publish({ topic: 'overrides', id: overrideId(tenant, name) });
 
@@ -265,20 +242,11 @@ export function createOverrides({ store, keyring, changes, clock, log }: Overrid
       const { createdAt = now } = before ?? {};
       const { securedBy, securedAt } =
         before && !isSecurityChange ? before : { securedBy: changedBy, securedAt: now };
+      const sealContext = toOverrideSealContext({ tenant, name, securedBy });
       const record: OverrideRecord = {
-        id: overrideId(tenant, name),
-        tenant,
-        name,
-        version: (expectedVersion ?? 0) + 1,
-        configSealed: keyring.seal(
-          JSON.stringify(definition),
-          toOverrideSealContext({ tenant, name, securedBy }),
-        ),
-        createdAt,
-        updatedAt: now,
-        updatedBy: changedBy,
-        securedBy,
-        securedAt,
+        ...{ id: overrideId(tenant, name), tenant, name, version: (expectedVersion ?? 0) + 1 },
+        configSealed: keyring.seal(JSON.stringify(definition), sealContext),
+        ...{ createdAt, updatedAt: now, updatedBy: changedBy, securedBy, securedAt },
       };
       const stored = await store.put(record, expectedVersion);
       if (stored === 'version_conflict') return stored;
@@ -290,15 +258,13 @@ export function createOverrides({ store, keyring, changes, clock, log }: Overrid
       if (outcome === 'removed') await publishChange(tenant, name);
       return outcome;
     },
-    load,
+    load: async () => (await store.list()).map(openRecord),
     subscribe(listener) {
       let lastText = '';
       let lastOpened: readonly ServerOverride[] = [];
       let lastEmitted: readonly ServerOverride[] | 'unknown' = 'unknown';
-      // Until the first answer nobody knows.
       listener(lastEmitted);
       return createReplicatedValue<readonly ServerOverride[] | 'unknown'>({
-        topic: 'overrides',
         async read() {
           const records = await store.list();
           const text = JSON.stringify(records);
@@ -306,10 +272,7 @@ export function createOverrides({ store, keyring, changes, clock, log }: Overrid
           lastText = text;
           return lastOpened;
         },
-        fallback: 'unknown',
-        changes,
-        clock,
-        log,
+        ...{ topic: 'overrides', fallback: 'unknown', changes, clock, log },
         onChange(value) {
           if (value === lastEmitted) return;
           lastEmitted = value;

@@ -5,7 +5,7 @@ import {
   createStoredDefinition,
   settingsFrom,
 } from '../../test/registryRig.ts';
-import { mergeDefinition } from './overrides.ts';
+import { mergeDefinition } from './fields.ts';
 import type { RegistryLayers } from './registry.ts';
 import type { Restriction } from './snapshot.ts';
 

@@ -2,12 +2,12 @@ import { type Finding, createFinding, formatPath, normalizeServerName } from '@b
 import type { CompiledDefinition, EnvRecord, ServerSettings, Settings } from '@behalf/settings';
 import type { Log } from '../upstream/upstream.ts';
 import type { ServerSnapshot } from './definition.ts';
+import { mergeDefinition } from './fields.ts';
 import {
   type ServerOverride,
   canFallBackToBase,
   compileOverride,
   getSecurityDecision,
-  mergeDefinition,
   overridesAddress,
 } from './overrides.ts';
 import {
@@ -18,85 +18,87 @@ import {
   createSnapshot,
   getUnavailableReason,
 } from './snapshot.ts';
-import { type StoredDefinition, compileStored, readWithdrawn } from './stored.ts';
+import { type StoredDefinition, readWithdrawn } from './stored.ts';
+import { compileStored } from './validate.ts';
 
-/** Where definitions come from. */
+/**
+ * The registry of all servers. Invariants:
+ * - The definitions have three layers: the configuration file, overrides of a tenant, and servers stored by users. A
+ *   stored server never takes the name of a server in another layer, even if that server is not offered: a user must not
+ *   be able to replace a server that other users trust.
+ * - While the overrides are unknown, there are no servers. An override may restrict its base server.
+ * - Snapshots are frozen. A caller that holds one during an update keeps a consistent old version.
+ */
+export interface Registry {
+  /** Replaces the given layers. The others stay. */
+  update(layers: Partial<RegistryLayers>): void;
+  find(tenant: string, name: string): ServerSnapshot | undefined;
+  get(tenant: string, id: string): ServerSnapshot | undefined;
+  list(tenant: string): readonly ServerSnapshot[];
+  /** The servers of all tenants, including base servers that an override replaces. For the inspection. */
+  listAll(): readonly ServerSnapshot[];
+  origin(server: ServerSnapshot): ServerOrigin;
+  /** Whether a server of the file or an override has this name or one with an equal normal form, offered or not. */
+  isReserved(tenant: string, name: string): boolean;
+  /** The result of an override without storing it. */
+  previewOverride(override: ServerOverride): OverridePreview;
+  /** Calls the listener after each update. Returns a function that unsubscribes. */
+  onChange(listener: () => void): () => void;
+}
+
 export interface RegistryLayers {
   readonly settings: Settings;
-  /** The sample that runs without a file: nothing of our environment reaches it. */
+  /** The built-in sample configuration is in use. Its processes do not inherit the environment. */
   readonly isBuiltIn: boolean;
-  /** The plain definitions of the file by name: what overrides are laid over. */
+  /** The definitions in the configuration file by name. Overrides are merged into them. */
   readonly definitions: Readonly<Record<string, unknown>>;
-  /**
-   * `unknown` while nobody can say: then there is no server at all. Without the override that narrows it, one would
-   * allow more than its administrator does.
-   */
+  /** `unknown` if the store does not respond. */
   readonly overrides: readonly ServerOverride[] | 'unknown';
   readonly stored: readonly StoredDefinition[];
-  /** Names of servers of the file that were found to ask for a sign-in although nothing is said of it. */
+  /** The names of servers that require a sign-in according to their inspection, not their definition. */
   readonly discoveredSignIns: ReadonlySet<string>;
 }
 
 export interface RegistryParts {
-  /** Fills `${NAME}` of the file where an override leaves it; child processes get a handful of names of it. */
+  /** Replaces `${NAME}` in definitions of the file. Child processes inherit a few variables. */
   readonly env: EnvRecord;
-  /** What the rest of the gateway carries out. A server that asks for more is not offered. */
+  /** The restrictions that the gateway enforces. A server with another restriction is not offered. */
   readonly enforcedRestrictions: ReadonlySet<Restriction>;
-  /** Whether the last inspection of a server failed: then a harmless override steps back behind its base. */
+  /** Whether the last inspection of a server failed. A harmless override then falls back to its base server. */
   readonly hasFailedInspection: (server: ServerSnapshot) => boolean;
-  /** What connections of a server that is called with a token of ours present. */
   readonly appBearer: SnapshotContext['appBearer'];
   readonly log: Log;
 }
 
-/** Where a server comes from, as it was written: with its secrets, so never an answer to anybody as it is. */
+/** The definition of a server as written. It contains secrets, so it must not be returned to clients unmasked. */
 export interface ServerOrigin {
   readonly definition: unknown;
-  /** Of what was stored; a file has none. */
+  /** Absent for servers of the configuration file. */
   readonly version?: number;
   readonly updatedAt?: number;
 }
 
 export interface OverridePreview {
-  /** What it is laid over; undefined where the file has no such server, or none that can be overridden. */
+  /** The definition in the file; undefined if there is none or it cannot be overridden. */
   readonly base: unknown;
-  /** The file has no server of this name: without the override there is none. */
+  /** The file has no server with this name, so the server exists only through the override. */
   readonly isTenantOnly: boolean;
-  /** The whole definition. */
+  /** The merged definition. */
   readonly definition: unknown;
-  /** Whether it can be carried out. */
   readonly compiled: CompiledDefinition;
 }
 
-/** What servers there are. Every answer is a frozen snapshot: who holds one across a change keeps the old one whole. */
-export interface Registry {
-  /** Replaces the layers that are named; the others stay. */
-  update(layers: Partial<RegistryLayers>): void;
-  find(tenant: string, name: string): ServerSnapshot | undefined;
-  get(tenant: string, id: string): ServerSnapshot | undefined;
-  list(tenant: string): readonly ServerSnapshot[];
-  /** Of all tenants, with the bases that overrides stand before: what is to be inspected. */
-  listAll(): readonly ServerSnapshot[];
-  origin(server: ServerSnapshot): ServerOrigin;
-  /** Whether a server of the file or of an administrator has this name, offered or not, or one that reads the same. */
-  isReserved(tenant: string, name: string): boolean;
-  /** What would become of an override. */
-  previewOverride(override: ServerOverride): OverridePreview;
-  /** Runs after each update. Returns how to stop. */
-  onChange(listener: () => void): () => void;
-}
-
 interface Entry {
-  /** Undefined: an override that cannot be carried out. It still hides its base, which allows more than it would. */
+  /** Undefined for an invalid override. It still hides its base server, which may be less restricted. */
   readonly server: ServerSnapshot | undefined;
-  /** What serves while this fails. */
+  /** The server to use while the inspection of `server` fails. */
   readonly base: ServerSnapshot | undefined;
 }
 
 interface Contents {
-  /** Of the file, for every tenant, by name. */
+  /** The servers of the file, by name. */
   readonly base: ReadonlyMap<string, ServerSnapshot>;
-  /** Of one tenant alone, by tenant and name. */
+  /** Overrides and stored servers, by tenant and name. */
   readonly tenants: ReadonlyMap<string, ReadonlyMap<string, Entry>>;
   readonly byId: ReadonlyMap<string, ReadonlyMap<string, Entry>>;
   readonly origins: ReadonlyMap<ServerSnapshot, ServerOrigin>;
@@ -115,19 +117,23 @@ export function createRegistry(parts: RegistryParts): Registry {
 
   function build(): Contents {
     const currentReasons = new Set<string>();
+    // Stored servers change often. A reason that was already logged before the update is not logged again.
     const logOnce = (server: string, reason: string): void => {
       const logKey = JSON.stringify([server, reason]);
-      // A stored server changes often; what is wrong with the others was said the first time.
       if (!loggedReasons.has(logKey)) parts.log('server_not_offered', { server, reason });
       currentReasons.add(logKey);
     };
-    const { settings, overrides } = layers;
+    const { settings, overrides = [] } = layers;
     const built =
       settings && overrides !== 'unknown'
-        ? compileLayers({ ...layers, settings, overrides: overrides ?? [] }, parts, logOnce)
+        ? compileLayers({ ...layers, settings, overrides }, parts, logOnce)
         : EMPTY_CONTENTS;
     loggedReasons = currentReasons;
     return built;
+  }
+
+  function findEntry(entry: Entry | undefined, key: string): ServerSnapshot | undefined {
+    return entry ? currentServer(entry) : contents.base.get(key);
   }
 
   return {
@@ -136,14 +142,8 @@ export function createRegistry(parts: RegistryParts): Registry {
       contents = build();
       for (const listener of [...listeners]) listener();
     },
-    find(tenant, name) {
-      const entry = contents.tenants.get(tenant)?.get(name);
-      return entry ? currentServer(entry) : contents.base.get(name);
-    },
-    get(tenant, id) {
-      const entry = contents.byId.get(tenant)?.get(id);
-      return entry ? currentServer(entry) : contents.base.get(id);
-    },
+    find: (tenant, name) => findEntry(contents.tenants.get(tenant)?.get(name), name),
+    get: (tenant, id) => findEntry(contents.byId.get(tenant)?.get(id), id),
     list(tenant) {
       const tenantEntries = contents.tenants.get(tenant);
       if (!tenantEntries) return [...contents.base.values()];
@@ -164,34 +164,38 @@ export function createRegistry(parts: RegistryParts): Registry {
     origin: (server) => contents.origins.get(server) ?? { definition: {} },
     isReserved(tenant, name) {
       const { settings, overrides = [] } = layers;
-      // Nobody knows: then any name may be one of theirs.
+      // While the layers are unknown, any name may be reserved.
       if (!settings || overrides === 'unknown') return true;
       const normalized = normalizeServerName(name);
       return (
-        settings.servers.some((server) => server.normalizedName === normalized) ||
+        settings.servers.some(({ normalizedName }) => normalizedName === normalized) ||
         overrides.some((override) => tenantName(override.tenant, override.name) === tenantName(tenant, name))
       );
     },
     previewOverride(override) {
       const { settings, definitions = {} } = layers;
       if (!settings) throw new Error('The configuration is not loaded yet');
-      const base = findBase(settings, definitions, override.name);
-      const preview = {
-        base: base.definition,
-        isTenantOnly: !settings.servers.some(({ name }) => name === override.name),
-        definition: mergeDefinition(base.definition, override.definition),
+      const { name } = override;
+      const base = findBase(settings, definitions, name);
+      const compile = (): CompiledDefinition => {
+        const reject = (reason: string): CompiledDefinition => ({
+          ok: false,
+          errors: [createFinding(['mcpServers', name], 'operator_only', reason)],
+        });
+        if (base.problem !== undefined) return reject(base.problem);
+        const compiled = compileOverride(override, base.definition, parts.env);
+        if (!compiled.ok) return compiled;
+        const { toolApproval } = settings.endpoints;
+        const { server } = compiled;
+        const reason = getUnavailableReason(server, 'config', toolApproval, parts.enforcedRestrictions);
+        return reason === null ? compiled : reject(reason);
       };
-      if (base.problem !== undefined) return { ...preview, compiled: rejectOverride(override, base.problem) };
-      const compiled = compileOverride(override, base.definition, parts.env);
-      if (!compiled.ok) return { ...preview, compiled };
-      const { toolApproval } = settings.endpoints;
-      const reason = getUnavailableReason(
-        compiled.server,
-        'config',
-        toolApproval,
-        parts.enforcedRestrictions,
-      );
-      return { ...preview, compiled: reason === null ? compiled : rejectOverride(override, reason) };
+      return {
+        base: base.definition,
+        isTenantOnly: !settings.servers.some((server) => server.name === name),
+        definition: mergeDefinition(base.definition, override.definition),
+        compiled: compile(),
+      };
     },
     onChange(listener) {
       listeners.add(listener);
@@ -200,10 +204,9 @@ export function createRegistry(parts: RegistryParts): Registry {
   };
 }
 
-type LogReason = (server: string, reason: string) => void;
 type LoadedLayers = Partial<RegistryLayers> & { settings: Settings; overrides: readonly ServerOverride[] };
 
-/** What an override of this name is laid over, or why there can be none. */
+/** The definition that an override of this name modifies, or the reason why it cannot be overridden. */
 function findBase(
   settings: Settings,
   definitions: RegistryLayers['definitions'],
@@ -214,75 +217,68 @@ function findBase(
   if (!server) {
     const normalized = normalizeServerName(name);
     const isNameTaken = settings.servers.some((candidate) => candidate.normalizedName === normalized);
-    return isNameTaken ? { problem: 'the configuration has a server with this name' } : {};
+    return isNameTaken ? { problem: NAME_IN_FILE } : {};
   }
   return Object.hasOwn(definitions, name)
     ? { definition: definitions[name] }
     : { problem: 'the base definition is not known' };
 }
 
-function rejectOverride({ name }: ServerOverride, reason: string): CompiledDefinition {
-  return { ok: false, errors: [createFinding(['mcpServers', name], 'operator_only', reason)] };
-}
+const NAME_IN_FILE = 'the configuration has a server with this name';
 
 function compileLayers(
   layers: LoadedLayers,
   { env, enforcedRestrictions, appBearer }: RegistryParts,
-  logOnce: LogReason,
+  logOnce: (server: string, reason: string) => void,
 ): Contents {
   const { settings, isBuiltIn = false, definitions = {}, overrides, stored = [], discoveredSignIns } = layers;
-  const inheritedEnv = isBuiltIn ? {} : env;
+  const { toolApproval } = settings.endpoints;
   const { allowedDomains, allowedAddresses, operatorAddresses } = settings.mcpSettings;
-  const addressPolicy = JSON.stringify([allowedDomains, allowedAddresses, operatorAddresses]);
+  const context: SnapshotContext = {
+    inheritedEnv: isBuiltIn ? {} : env,
+    addressPolicy: JSON.stringify([allowedDomains, allowedAddresses, operatorAddresses]),
+    appBearer,
+  };
   const base = new Map<string, ServerSnapshot>();
   const tenants = new Map<string, Map<string, Entry>>();
   const byId = new Map<string, Map<string, Entry>>();
   const origins = new Map<ServerSnapshot, ServerOrigin>();
 
+  /** Undefined if the server cannot be offered, which is logged. */
   function buildSnapshot(
     server: ServerSettings,
     identity: ServerIdentity,
     origin: ServerOrigin,
   ): ServerSnapshot | undefined {
-    const reason = getUnavailableReason(
-      server,
-      identity.source,
-      settings.endpoints.toolApproval,
-      enforcedRestrictions,
-    );
+    const reason = getUnavailableReason(server, identity.source, toolApproval, enforcedRestrictions);
     if (reason !== null) {
       logOnce(server.name, reason);
       return undefined;
     }
-    const snapshot = createSnapshot(server, identity, { inheritedEnv, addressPolicy, appBearer });
-    if (snapshot.ok) {
-      origins.set(snapshot.server, origin);
-      return snapshot.server;
+    const snapshot = createSnapshot(server, identity, context);
+    if (!snapshot.ok) {
+      logOnce(server.name, `${snapshot.field} cannot be used: ${snapshot.code}`);
+      return undefined;
     }
-    logOnce(server.name, `${snapshot.field} cannot be used: ${snapshot.code}`);
-    return undefined;
+    origins.set(snapshot.server, origin);
+    return snapshot.server;
   }
 
-  /** Undefined when it cannot be carried out, which was told. */
   function compileTenantOverride(override: ServerOverride): ServerSnapshot | undefined {
     const { tenant, name, version, updatedAt } = override;
-    const base = findBase(settings, definitions, name);
-    if (base.problem !== undefined) {
-      logOnce(name, base.problem);
+    const { definition: baseDefinition, problem } = findBase(settings, definitions, name);
+    const compiled = problem === undefined ? compileOverride(override, baseDefinition, env) : undefined;
+    if (!compiled?.ok) {
+      logOnce(name, problem ?? formatFindings(compiled?.errors ?? []));
       return undefined;
     }
-    const compiled = compileOverride(override, base.definition, env);
-    if (!compiled.ok) {
-      logOnce(name, formatFindings(compiled.errors));
-      return undefined;
-    }
-    const definition = mergeDefinition(base.definition, override.definition);
+    const definition = mergeDefinition(baseDefinition, override.definition);
     return buildSnapshot(
       compiled.server,
       {
         ...{ id: name, tenant, source: 'config' },
-        securityDecision: getSecurityDecision(override, base.definition, definition),
-        isAddressOverridden: overridesAddress(base.definition, definition),
+        securityDecision: getSecurityDecision(override, baseDefinition, definition),
+        isAddressOverridden: overridesAddress(baseDefinition, definition),
       },
       {
         definition,
@@ -301,46 +297,40 @@ function compileLayers(
   }
 
   const reserved = new Set(settings.servers.map(({ normalizedName }) => normalizedName));
-  const fileTypes = new Map(settings.servers.map(({ name, type }) => [name, type]));
+  const fileNames = new Set(settings.servers.map(({ name }) => name));
   for (const server of settings.servers) {
-    const definition = Object.hasOwn(definitions, server.name) ? definitions[server.name] : {};
-    const identity = { id: server.name, tenant: EVERY_TENANT, source: 'yaml' } as const;
-    const effectiveSettings = discoveredSignIns?.has(server.name)
-      ? { ...server, requiresOAuth: true }
-      : server;
+    const { name } = server;
+    const definition = Object.hasOwn(definitions, name) ? definitions[name] : {};
+    const identity = { id: name, tenant: EVERY_TENANT, source: 'yaml' } as const;
+    const effectiveSettings = discoveredSignIns?.has(name) ? { ...server, requiresOAuth: true } : server;
     const snapshot = buildSnapshot(effectiveSettings, identity, { definition });
-    if (snapshot) base.set(server.name, snapshot);
+    if (snapshot) base.set(name, snapshot);
   }
 
   const overrideNames = new Set(overrides.map(({ tenant, name }) => tenantName(tenant, name)));
-  for (const { id, tenant, name, author, securityDecision, definition, version, updatedAt } of stored) {
-    // The operator's and the administrator's word, also where their server is not offered: nobody can put a server of
-    // their own in the place of one that people trust.
-    if (reserved.has(normalizeServerName(name))) {
-      logOnce(name, 'the configuration has a server with this name');
+  const findStoredProblem = ({ tenant, name, definition }: StoredDefinition): string | undefined => {
+    if (reserved.has(normalizeServerName(name))) return NAME_IN_FILE;
+    if (overrideNames.has(tenantName(tenant, name)))
+      return 'an administrator has defined a server with this name';
+    return readWithdrawn(definition) === undefined ? undefined : 'the server is being removed';
+  };
+  for (const record of stored) {
+    const { id, tenant, name, author, securityDecision, definition, version, updatedAt } = record;
+    const problem = findStoredProblem(record);
+    const compiled = problem === undefined ? compileStored(name, definition) : undefined;
+    if (!compiled?.ok) {
+      logOnce(name, problem ?? formatFindings(compiled?.errors ?? []));
       continue;
     }
-    if (overrideNames.has(tenantName(tenant, name))) {
-      logOnce(name, 'an administrator has defined a server with this name');
-      continue;
-    }
-    if (readWithdrawn(definition) !== undefined) {
-      logOnce(name, 'the server is being removed');
-      continue;
-    }
-    const compiled = compileStored(name, definition);
-    if (!compiled.ok) logOnce(name, formatFindings(compiled.errors));
-    else {
-      const identity = { id, tenant, source: 'user', author, securityDecision } as const;
-      const server = buildSnapshot(compiled.server, identity, { definition, version, updatedAt });
-      if (server) addTenantEntry({ tenant, name, id }, { server, base: undefined });
-    }
+    const identity = { id, tenant, source: 'user', author, securityDecision } as const;
+    const server = buildSnapshot(compiled.server, identity, { definition, version, updatedAt });
+    if (server) addTenantEntry({ tenant, name, id }, { server, base: undefined });
   }
 
   for (const override of overrides) {
     const { tenant, name } = override;
-    if (!fileTypes.has(name) && reserved.has(normalizeServerName(name))) {
-      logOnce(name, 'the configuration has a server with this name');
+    if (!fileNames.has(name) && reserved.has(normalizeServerName(name))) {
+      logOnce(name, NAME_IN_FILE);
       continue;
     }
     const server = compileTenantOverride(override);
@@ -350,7 +340,7 @@ function compileLayers(
   return { base, tenants, byId, origins };
 }
 
-/** Names that read the same in tool names are one. */
+/** Normalized, because names with equal normal forms are ambiguous in tool names. */
 function tenantName(tenant: string, name: string): string {
   return JSON.stringify([tenant, normalizeServerName(name)]);
 }

@@ -13,18 +13,18 @@ import {
   renderUrl,
 } from '@behalf/settings';
 import type { AppBearer, RemoteTarget, SharedTarget, StdioTarget } from '../upstream/target.ts';
-import { isCredentialHeader } from './definition.ts';
+import { type ServerSnapshot, isCredentialHeader } from './definition.ts';
 
-/** What a child process gets of our environment unless its definition says otherwise: enough to find and run programs. */
+/** The environment variables of the gateway that a child process inherits: enough to find and run programs. */
 const INHERITED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ'];
 
 export interface RenderContext {
   readonly audience: RemoteTarget['audience'];
-  /** Our own environment. Of it a child process gets a handful of names, whatever else is in there. */
+  /** The environment of the gateway. A child process inherits only the variables in `INHERITED`. */
   readonly inheritedEnv: Readonly<Record<string, string | undefined>>;
 }
 
-/** Why a target cannot be rendered: which field, and which placeholders in it. Never a value. */
+/** Why a target cannot be rendered. Contains the field and its placeholders, never a value. */
 export interface RenderFailure {
   readonly ok: false;
   readonly field: string;
@@ -32,12 +32,12 @@ export interface RenderFailure {
   readonly placeholders: readonly string[];
 }
 
-/** `arg_value`: would be read as an option of the program. `nul_value`: no process can be given it. */
+/** `arg_value`: the program would read the value as an option. `nul_value`: arguments cannot contain NUL. */
 type RenderCode = Extract<Rendered, { ok: false }>['code'] | 'arg_value' | 'nul_value';
 
 type RenderedTarget = { readonly ok: true; readonly target: SharedTarget } | RenderFailure;
 
-/** Fills the placeholders of a definition in: all of them, or there is no target and nothing can be sent. */
+/** Replaces all placeholders of a definition. If one has no value, there is no target. */
 export function renderTarget(
   settings: ServerSettings,
   values: TemplateValues,
@@ -46,8 +46,8 @@ export function renderTarget(
   try {
     const target =
       settings.type === 'stdio'
-        ? stdioTarget(settings, values, context)
-        : remoteTarget(settings, values, context);
+        ? renderStdioTarget(settings, values, context)
+        : renderRemoteTarget(settings, values, context);
     return { ok: true, target };
   } catch (error) {
     if (error instanceof RenderError) return error.failure;
@@ -55,7 +55,7 @@ export function renderTarget(
   }
 }
 
-/** Ends rendering from wherever it stands; never leaves this file. */
+/** Aborts rendering. Caught in `renderTarget`. */
 class RenderError extends Error {
   readonly failure: RenderFailure;
   constructor(failure: RenderFailure) {
@@ -76,16 +76,17 @@ function failRender(field: string, code: RenderCode, template: Template): never 
 
 type RemoteSettings = Exclude<ServerSettings, StdioSettings>;
 
-function remoteTarget(
+function renderRemoteTarget(
   settings: RemoteSettings,
   values: TemplateValues,
   { audience }: RenderContext,
 ): RemoteTarget & { readonly bearer?: AppBearer } {
   const headers = Object.entries(settings.headers).map(
-    ([name, template]) => [name.toLowerCase(), headerText(`headers.${name}`, template, values)] as const,
+    ([name, template]) =>
+      [name.toLowerCase(), renderHeaderText(`headers.${name}`, template, values)] as const,
   );
-  // Last, so that it replaces a header of the same name.
-  if (settings.apiKey) headers.push(apiKeyHeader(settings.apiKey, values));
+  // Appended last, so that it replaces a header with the same name.
+  if (settings.apiKey) headers.push(renderApiKeyHeader(settings.apiKey, values));
   return Object.freeze({
     type: settings.type,
     url: requireText('url', renderUrl(settings.url, values)),
@@ -97,8 +98,8 @@ function remoteTarget(
   });
 }
 
-/** Also what came from the file or the environment: a line break there smuggles as well as a user's. */
-function headerText(field: string, template: Template, values: TemplateValues): string {
+/** Checks values of the configuration file and the environment too: any line break would allow header injection. */
+function renderHeaderText(field: string, template: Template, values: TemplateValues): string {
   const text = requireText(field, renderHeader(template, values));
   if (hasControlCharacter(text) || /[^\u0000-\u00ff]/.test(text)) failRender(field, 'header_value', template);
   return text;
@@ -106,28 +107,28 @@ function headerText(field: string, template: Template, values: TemplateValues): 
 
 const userKeyTemplate: Template = [{ kind: 'userVar', name: apiKeyVariable }];
 
-function apiKeyHeader(
+function renderApiKeyHeader(
   apiKey: ApiKeySettings,
   values: TemplateValues,
 ): readonly [name: string, value: string] {
   const template = apiKey.source === 'user' ? userKeyTemplate : (apiKey.key ?? userKeyTemplate);
   const field = apiKey.source === 'user' ? apiKeyVariable : 'apiKey.key';
   if (apiKey.authorization_type === 'custom') {
-    return [apiKey.custom_header.toLowerCase(), headerText(field, template, values)];
+    return [apiKey.custom_header.toLowerCase(), renderHeaderText(field, template, values)];
   }
   if (apiKey.authorization_type === 'bearer') {
-    return ['authorization', `Bearer ${headerText(field, template, values)}`];
+    return ['authorization', `Bearer ${renderHeaderText(field, template, values)}`];
   }
   const pair = requireText(field, renderTemplate(template, values));
-  // RFC 7617 section 2: neither part holds control characters. A key without a colon is encoded already.
+  // RFC 7617, section 2: user-id and password contain no control characters. A key without a colon is already encoded.
   if (hasControlCharacter(pair)) failRender(field, 'header_value', template);
   const key = pair.includes(':')
     ? Buffer.from(pair, 'utf8').toString('base64')
-    : headerText(field, template, values);
+    : renderHeaderText(field, template, values);
   return ['authorization', `Basic ${key}`];
 }
 
-function stdioTarget(
+function renderStdioTarget(
   settings: StdioSettings,
   values: TemplateValues,
   { inheritedEnv }: RenderContext,
@@ -137,12 +138,14 @@ function stdioTarget(
     return value === undefined ? [] : [[name, value] as const];
   });
   const definedEnv = Object.entries(settings.env).map(
-    ([name, template]) => [name, processText(`env.${name}`, template, values)] as const,
+    ([name, template]) => [name, renderProcessText(`env.${name}`, template, values)] as const,
   );
   return Object.freeze({
     type: 'stdio',
     command: settings.command,
-    args: Object.freeze(settings.args.map((template, index) => argument(`args[${index}]`, template, values))),
+    args: Object.freeze(
+      settings.args.map((template, index) => renderArgument(`args[${index}]`, template, values)),
+    ),
     env: Object.freeze(Object.fromEntries([...inherited, ...definedEnv])),
     cwd: settings.cwd,
     stderr: settings.stderr,
@@ -150,38 +153,47 @@ function stdioTarget(
 }
 
 /**
- * One template is one argument, whatever blanks or quotes a value holds: no shell reads it. But the program itself
- * reads what begins with a dash as an option, so a value may stand there only behind text of the operator.
+ * One template is one argument: no shell parses it, so blanks and quotes are safe. The program reads an argument that
+ * starts with a dash as an option, so a value may start with one only after literal text of the operator.
  */
-function argument(field: string, template: Template, values: TemplateValues): string {
-  const text = processText(field, template, values);
+function renderArgument(field: string, template: Template, values: TemplateValues): string {
+  const text = renderProcessText(field, template, values);
   const startsWithOperatorText = template[0]?.kind === 'literal' && template[0].text !== '';
   if (!startsWithOperatorText && text.startsWith('-')) failRender(field, 'arg_value', template);
   return text;
 }
 
-function processText(field: string, template: Template, values: TemplateValues): string {
+function renderProcessText(field: string, template: Template, values: TemplateValues): string {
   const text = requireText(field, renderTemplate(template, values));
   if (text.includes('\u0000')) failRender(field, 'nul_value', template);
   return text;
 }
 
 /**
- * The definition without anything that could identify or authorise anybody: no Authorization, no key header, no value
- * of a user. Null when it cannot be reached that way: a process starts with its secrets, and a URL that names the user
- * leads nowhere without them.
+ * The definition without credentials: no API key, no header that may authenticate the request, no value of a user.
+ * Null if the server cannot be called that way: a process receives its secrets at its start, and a URL with a
+ * placeholder is incomplete.
  */
 export function withoutCredentials(settings: ServerSettings): ServerSettings | null {
   if (settings.type === 'stdio' || listPlaceholders(settings.url).length > 0) return null;
   const headers = Object.fromEntries(
     Object.entries(settings.headers).filter(
-      ([name, value]) => !isCredentialHeader(name, value) && hasNoPlaceholders(value),
+      ([name, value]) => !isCredentialHeader(name, value) && listPlaceholders(value).length === 0,
     ),
   );
   const { apiKey: _key, ...rest } = settings;
   return { ...rest, headers };
 }
 
-function hasNoPlaceholders(template: Template): boolean {
-  return listPlaceholders(template).length === 0;
+/**
+ * The target of a server as a client without credentials reaches it. Undefined if there is none (see
+ * `withoutCredentials`).
+ */
+export function renderUnauthenticatedTarget({
+  settings,
+  audience,
+}: Pick<ServerSnapshot, 'settings' | 'audience'>): RemoteTarget | undefined {
+  const unauthenticated = withoutCredentials(settings);
+  const rendered = unauthenticated && renderTarget(unauthenticated, {}, { audience, inheritedEnv: {} });
+  return rendered?.ok && rendered.target.type !== 'stdio' ? rendered.target : undefined;
 }

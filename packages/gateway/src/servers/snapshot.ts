@@ -11,7 +11,7 @@ import {
 } from './definition.ts';
 import { type RenderContext, type RenderFailure, renderTarget } from './render.ts';
 
-/** The tenant of servers that belong to no tenant in particular. */
+/** The tenant of servers that belong to every tenant. */
 export const EVERY_TENANT = '*';
 
 export interface ServerIdentity {
@@ -20,32 +20,34 @@ export interface ServerIdentity {
   readonly source: ServerSource;
   readonly author?: string;
   readonly securityDecision?: SecurityDecision;
-  /** An administrator leads it elsewhere than the file does, or made it. */
+  /** An administrator's override sets an address that differs from the configuration file. */
   readonly isAddressOverridden?: boolean;
 }
 
-/** What decides about a server besides its definition. */
+/** What determines a server besides its definition. */
 export interface SnapshotContext {
   readonly inheritedEnv: RenderContext['inheritedEnv'];
-  /** Which addresses are allowed, as one text. */
+  /** The address rules as text; part of the revision. */
   readonly addressPolicy: string;
-  /** What connections of a server that is called with a token of ours present. */
+  /** The token source of servers with the `client_credentials` grant. */
   readonly appBearer: (serverId: string, tenant: string) => AppBearer;
 }
 
 type SnapshotResult = { readonly ok: true; readonly server: ServerSnapshot } | RenderFailure;
 
-/** From a compiled definition to the frozen thing that everybody else works with. */
+/** Turns a compiled definition into the frozen snapshot that the rest of the gateway uses. */
 export function createSnapshot(
   settings: ServerSettings,
   identity: ServerIdentity,
   { inheritedEnv, addressPolicy, appBearer }: SnapshotContext,
 ): SnapshotResult {
   const scope = resolveScope(settings, identity.source);
-  const { isAddressOverridden, ...identityFields } = identity;
-  const audience = resolveAudience(identity.source, isAddressOverridden);
-  const base = { ...identityFields, audience, name: settings.name, settings };
-  const policy = hasPersistentConnection(settings) ? addressPolicy : null;
+  const { isAddressOverridden = false, ...identityFields } = identity;
+  // Only addresses in the configuration file are the operator's. All others meet the stricter address policy.
+  const audience = identity.source === 'user' || isAddressOverridden ? 'user-server' : 'yaml-server';
+  const base = { ...identityFields, audience, name: settings.name, settings } as const;
+  // WebSocket and SSE connections are checked only when they open, so a change of the address rules must end them.
+  const policy = settings.type === 'websocket' || settings.type === 'sse' ? addressPolicy : null;
   if (scope.scope === 'user') {
     const revision = computeRevision(settings, base, scope, { target: null, policy });
     return { ok: true, server: Object.freeze({ ...base, ...scope, revision }) };
@@ -60,19 +62,9 @@ export function createSnapshot(
   return { ok: true, server: Object.freeze({ ...base, ...scope, target, revision }) };
 }
 
-/** One address check when it opens, and none after: when the rules change, only another revision ends it. */
-function hasPersistentConnection({ type }: ServerSettings): boolean {
-  return type === 'websocket' || type === 'sse';
-}
-
-/** Only an address of the file is the operator's; one that a user or an administrator chose meets the stricter policy. */
-function resolveAudience(source: ServerSource, isAddressOverridden = false): RenderContext['audience'] {
-  return source === 'user' || isAddressOverridden ? 'user-server' : 'yaml-server';
-}
-
 /**
- * A hash over whatever a connection depends on; only what people read of a server is left out. Source and tenant are
- * part of it: an override never meets the connection of its base, even when both say the same.
+ * A hash over everything a connection depends on; display fields are excluded. It includes source and tenant, so that an
+ * override never uses a connection of its base server, even if both definitions are equal.
  */
 function computeRevision(
   settings: ServerSettings,
@@ -87,14 +79,14 @@ function computeRevision(
 }
 
 /**
- * Restrictions that this gateway may or may not carry out. `sharing`: who besides its author sees a server that a user
- * stored.
+ * A restriction in the configuration that the composed gateway must enforce. `sharing`: the ACL decides who besides its
+ * author sees a stored server.
  */
 export type Restriction = 'access' | 'tools' | 'auth' | 'toolApproval' | 'sharing';
 
 /**
- * Why a server is left out, or null. One that asks for something not enforced yet is not offered at all: a restriction
- * that is written down and ignored would be worse than a server that is missing.
+ * Why a server is not offered, or null. A server with a restriction that this gateway does not enforce is not offered
+ * at all: ignoring the restriction would allow more than the operator configured.
  */
 export function getUnavailableReason(
   server: ServerSettings,

@@ -3,8 +3,7 @@ import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { toServerSealContext, toVariableSealContext, variableId } from '../ports/index.ts';
-import { hashSecurityDecision } from './definition.ts';
-import { type StoredDefinition, createStoredServers } from './stored.ts';
+import { type StoredDefinition, createStoredServers, hashSecurityDecision } from './stored.ts';
 
 const definition = {
   type: 'streamable-http',

@@ -1,6 +1,6 @@
-import { type Finding, type Path, createFinding, formatPath, normalizeServerName } from '@behalf/contracts';
-import { type Clock, type Keyring, type Random, SealError } from '@behalf/kernel';
-import { type CompiledDefinition, compileDefinition, parseTemplate } from '@behalf/settings';
+import { createHash } from 'node:crypto';
+import { formatPath, normalizeServerName } from '@behalf/contracts';
+import { type Clock, type Keyring, type Random, SealError, isObject } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import {
   type ChangeFeed,
@@ -12,16 +12,12 @@ import {
 } from '../ports/index.ts';
 import { type ReplicatedValue, createReplicatedValue } from '../replication/replicatedValue.ts';
 import type { Log } from '../upstream/upstream.ts';
-import { type SecurityDecision, hashSecurityDecision, pickSecurityFields } from './definition.ts';
-import {
-  describeValueDestinations,
-  findSecurityChanges,
-  isMapping,
-  nonSecurityKeys,
-  toFields,
-} from './fields.ts';
+import type { SecurityDecision } from './definition.ts';
+import { type Fields, findSecurityChanges, nonSecurityKeys, stableStringify, toFields } from './fields.ts';
+import { describeValueDestinations, maskSecrets } from './secrets.ts';
+import { compileStored } from './validate.ts';
 
-/** A stored server, opened. What it says is a user's word and not yet judged. */
+/** A stored server after decryption. The definition is user input that the reader must still validate. */
 export interface StoredDefinition {
   readonly id: string;
   readonly tenant: string;
@@ -33,6 +29,55 @@ export interface StoredDefinition {
   readonly securityDecision: SecurityDecision;
 }
 
+/**
+ * The store of user-defined servers. Does not check the caller's permissions.
+ *
+ * Invariants:
+ * - Definitions are sealed. The seal is bound to the tenant, the id and the user who last changed a security field.
+ * - Values that users entered for a server never follow it to another destination: they are deleted before the
+ *   definition changes, so that a failure leaves none behind, and afterwards for values entered in between.
+ */
+export interface StoredServers {
+  /** Returns `taken` if the tenant has a server whose normalized name is equal. */
+  create(server: {
+    /** The id of the draft from which the server is created, if there is one. */
+    id?: string;
+    tenant: string;
+    name: string;
+    author: string;
+    definition: unknown;
+  }): Promise<StoredDefinition | 'taken'>;
+  /** If a security field changes, `changedBy` becomes the user whose role OBO trust depends on. */
+  change(
+    server: { tenant: string; id: string; name: string; definition: unknown; changedBy: string },
+    expectedVersion: number,
+  ): Promise<'changed' | 'taken' | 'version_conflict' | 'missing'>;
+  /**
+   * Makes a server unusable in every process; it can then only be removed. The record keeps its id, so that an
+   * interrupted removal can continue.
+   */
+  withdraw(
+    server: { tenant: string; id: string; changedBy: string },
+    expectedVersion: number,
+  ): Promise<'withdrawn' | 'version_conflict' | 'missing'>;
+  /** Removes a server and all values that users entered for it. False if it does not exist. */
+  remove(tenant: string, id: string): Promise<boolean>;
+  /** Reads from the store. Null also if the record cannot be decrypted, which is logged. */
+  find(tenant: string, id: string): Promise<StoredDefinition | null>;
+  findByName(tenant: string, name: string): Promise<StoredDefinition | null>;
+  /** The names and authors of a tenant's servers, including those that cannot be decrypted. */
+  listNames(tenant: string): Promise<StoredServerName[]>;
+  /** All servers that can be decrypted. The others are logged and omitted. */
+  load(): Promise<StoredDefinition[]>;
+  /**
+   * Calls the listener with all servers, initially and within two seconds after each change. If the store does not
+   * respond for 30 seconds, the list is empty: a server that was removed in the meantime must stop serving.
+   */
+  subscribe(
+    listener: (servers: readonly StoredDefinition[]) => void,
+  ): ReplicatedValue<readonly StoredDefinition[]>;
+}
+
 interface StoredServerParts {
   readonly servers: ServerStore;
   readonly variables: UserVariableStore;
@@ -42,50 +87,6 @@ interface StoredServerParts {
   readonly random: Random;
   readonly log: Log;
 }
-
-/** Servers that users define. Who may do so is decided before. */
-export interface StoredServers {
-  /** `taken` when the name, or one that reads the same in tool names, exists in the tenant. */
-  create(server: {
-    /** Given by who wrote it down elsewhere before. */
-    id?: string;
-    tenant: string;
-    name: string;
-    author: string;
-    definition: unknown;
-  }): Promise<StoredDefinition | 'taken'>;
-  /** Who changes more than texts and the picture answers for where calls lead from then on. */
-  change(
-    server: { tenant: string; id: string; name: string; definition: unknown; changedBy: string },
-    expectedVersion: number,
-  ): Promise<'changed' | 'taken' | 'version_conflict' | 'missing'>;
-  /**
-   * From now on it serves nobody, in any process, and can only be removed. What belongs to it is still known by its id:
-   * whoever is interrupted while taking that away can go on.
-   */
-  withdraw(
-    server: { tenant: string; id: string; changedBy: string },
-    expectedVersion: number,
-  ): Promise<'withdrawn' | 'version_conflict' | 'missing'>;
-  /** With every value that users entered for it. False when there was none. */
-  remove(tenant: string, id: string): Promise<boolean>;
-  /** As the store has it now. Null as well when it cannot be opened, which is logged. */
-  find(tenant: string, id: string): Promise<StoredDefinition | null>;
-  findByName(tenant: string, name: string): Promise<StoredDefinition | null>;
-  /** The names and authors of a tenant's servers, also of those that cannot be opened. */
-  listNames(tenant: string): Promise<StoredServerName[]>;
-  /** All that can be opened; one that cannot is logged and left out. */
-  load(): Promise<StoredDefinition[]>;
-  /**
-   * Calls back with all of them now and after each change, at most two seconds late. When the store has not answered
-   * for half a minute the answer is none: what was taken away meanwhile must not go on serving.
-   */
-  subscribe(
-    listener: (servers: readonly StoredDefinition[]) => void,
-  ): ReplicatedValue<readonly StoredDefinition[]>;
-}
-
-const NO_SERVERS: readonly StoredDefinition[] = [];
 
 export function createStoredServers(parts: StoredServerParts): StoredServers {
   const { servers, variables, keyring, changes, clock, random, log } = parts;
@@ -107,8 +108,10 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
   const openOrNull = (record: StoredServerRecord | null) => (record ? (openRecord(record)[0] ?? null) : null);
   const load = async () => (await servers.list()).flatMap(openRecord);
   const publishChange = (id: string) => changes.publish({ topic: 'servers', id });
+  const seal = (definition: unknown, context: Parameters<typeof toServerSealContext>[0]) =>
+    keyring.seal(JSON.stringify(definition), toServerSealContext(context));
 
-  /** Also where they are remembered: told before the definition is, so that nobody joins old values to a new place. */
+  /** Publishes before the definition changes, so that no cache combines old values with a new destination. */
   const removeUserValues = async (tenant: string, id: string) => {
     await variables.removeByServer(tenant, id);
     await changes.publish({ topic: 'variables', id: '*' });
@@ -119,22 +122,10 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
       requireValidDefinition(name, definition);
       const now = clock.now();
       const outcome = await servers.insert({
-        id,
-        tenant,
-        name,
-        normalizedName: normalizeServerName(name),
-        author,
-        version: 1,
-        configSealed: keyring.seal(
-          JSON.stringify(definition),
-          toServerSealContext({ tenant, id, securedBy: author }),
-        ),
-        createdAt: now,
-        updatedAt: now,
-        updatedBy: author,
-        securedBy: author,
-        securedAt: now,
-        securedHash: hashSecurityDecision(author, definition),
+        ...{ id, tenant, name, normalizedName: normalizeServerName(name), author, version: 1 },
+        configSealed: seal(definition, { tenant, id, securedBy: author }),
+        ...{ createdAt: now, updatedAt: now, updatedBy: author },
+        ...{ securedBy: author, securedAt: now, securedHash: hashSecurityDecision(author, definition) },
       });
       if (outcome === 'taken') return 'taken';
       await publishChange(id);
@@ -146,8 +137,6 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
       const record = await servers.find(tenant, id);
       if (!record) return 'missing';
       if (record.version !== expectedVersion) return 'version_conflict';
-      // Who changes where users' values go must not get those that were entered for another place. Taken away before,
-      // so that no failure leaves them behind, and after, for who enters one meanwhile.
       const current = openOrNull(record);
       const hasMoved =
         !current || describeValueDestinations(current.definition) !== describeValueDestinations(definition);
@@ -158,15 +147,9 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
         {
           ...record,
           ...decision.securedColumns,
-          name,
-          normalizedName: normalizeServerName(name),
-          version: expectedVersion + 1,
-          configSealed: keyring.seal(
-            JSON.stringify(decision.definition),
-            toServerSealContext({ tenant, id, securedBy }),
-          ),
-          updatedAt: clock.now(),
-          updatedBy: changedBy,
+          ...{ name, normalizedName: normalizeServerName(name), version: expectedVersion + 1 },
+          configSealed: seal(decision.definition, { tenant, id, securedBy }),
+          ...{ updatedAt: clock.now(), updatedBy: changedBy },
         },
         expectedVersion,
       );
@@ -179,15 +162,10 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
       const record = await servers.find(tenant, id);
       const current = openOrNull(record);
       if (!record || !current) return 'missing';
-      const text = JSON.stringify(toWithdrawn(current.definition));
+      const configSealed = seal({ [WITHDRAWN]: current.definition }, record);
+      const change = { version: expectedVersion + 1, configSealed };
       const outcome = await servers.replace(
-        {
-          ...record,
-          version: expectedVersion + 1,
-          configSealed: keyring.seal(text, toServerSealContext(record)),
-          updatedAt: clock.now(),
-          updatedBy: changedBy,
-        },
+        { ...record, ...change, updatedAt: clock.now(), updatedBy: changedBy },
         expectedVersion,
       );
       if (outcome !== 'replaced') return outcome === 'missing' ? 'missing' : 'version_conflict';
@@ -195,9 +173,8 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
       return 'withdrawn';
     },
     async remove(tenant, id) {
-      // An id that is no stored server's may be one of the file, whose values stay.
+      // An id without a record may belong to a server of the configuration file, whose values must stay.
       if (!(await servers.find(tenant, id))) return false;
-      // Before, so that no failure leaves them behind without a server to remove; after, for who enters one meanwhile.
       await removeUserValues(tenant, id);
       const removed = await servers.remove(tenant, id);
       await removeUserValues(tenant, id);
@@ -208,13 +185,37 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
     findByName: async (tenant, name) => openOrNull(await servers.findByName(tenant, name)),
     listNames: (tenant) => servers.listNames(tenant),
     load,
-    subscribe: (listener) => subscribeToAll({ ...parts, load }, listener),
+    subscribe(listener) {
+      let lastVersions = '';
+      let lastLoaded: readonly StoredDefinition[] = [];
+      let lastEmitted: readonly StoredDefinition[] | null = null;
+      return createReplicatedValue({
+        async read() {
+          // While the change feed is out of sync, this runs every second, so it first reads only the versions.
+          const versions = JSON.stringify(await servers.listVersions());
+          if (versions === lastVersions) return lastLoaded;
+          lastLoaded = await load();
+          // Set after loading: a failed load is repeated, and a change during the load appears as new versions.
+          lastVersions = versions;
+          return lastLoaded;
+        },
+        ...{ topic: 'servers', fallback: [], changes, clock, log },
+        onChange(value) {
+          if (value === lastEmitted) return;
+          lastEmitted = value;
+          listener(value);
+        },
+      });
+    },
   };
 }
 
 type SecuredColumns = Pick<StoredServerRecord, 'securedBy' | 'securedAt' | 'securedHash'>;
 
-/** Texts and the picture change nobody's word; the rest then stays as it was written, letter by letter. */
+/**
+ * If only texts or the icon change, the security decision stays, and so do the security fields exactly as stored:
+ * `securedHash` covers their original spelling.
+ */
 function decideSecurity(
   current: StoredDefinition | null,
   definition: unknown,
@@ -238,6 +239,22 @@ function decideSecurity(
   };
 }
 
+function pickSecurityFields(definition: unknown): Fields {
+  return Object.fromEntries(
+    Object.entries(toFields(definition)).filter(([key]) => !nonSecurityKeys.has(key)),
+  );
+}
+
+/**
+ * A hash over the user and the security fields. Excludes secrets: the store holds the hash unencrypted, and a short
+ * secret could be guessed from it. Excludes defaults: a new default must not invalidate every hash.
+ */
+export function hashSecurityDecision(decidedBy: string, definition: unknown): string {
+  return createHash('sha256')
+    .update(stableStringify([decidedBy, maskSecrets(pickSecurityFields(definition))]))
+    .digest('base64url');
+}
+
 function requireValidDefinition(name: string, definition: unknown): void {
   const compiled = compileStored(name, definition);
   if (compiled.ok) return;
@@ -246,158 +263,10 @@ function requireValidDefinition(name: string, definition: unknown): void {
   });
 }
 
-function subscribeToAll(
-  { servers, changes, clock, log, load }: StoredServerParts & Pick<StoredServers, 'load'>,
-  listener: (servers: readonly StoredDefinition[]) => void,
-): ReplicatedValue<readonly StoredDefinition[]> {
-  let lastVersions = '';
-  let lastLoaded = NO_SERVERS;
-  let lastEmitted: readonly StoredDefinition[] | null = null;
-  return createReplicatedValue({
-    topic: 'servers',
-    async read() {
-      // Cheap enough to be asked every other second while nobody can say that nothing has changed.
-      const versions = JSON.stringify(await servers.listVersions());
-      if (versions === lastVersions) return lastLoaded;
-      lastLoaded = await load();
-      // Only now: a failed load is repeated. A change in between shows as another list of versions.
-      lastVersions = versions;
-      return lastLoaded;
-    },
-    fallback: NO_SERVERS,
-    changes,
-    clock,
-    log,
-    onChange(value) {
-      if (value === lastEmitted) return;
-      lastEmitted = value;
-      listener(value);
-    },
-  });
-}
-
-/**
- * What a user may say of a server. Everything else is the operator's: what runs on this machine and which files of it
- * are read, through which proxy traffic goes, how long it may take, what other users must enter.
- */
-export const inputKeys: ReadonlySet<string> = new Set([
-  'type',
-  'url',
-  'headers',
-  'title',
-  'description',
-  'iconPath',
-  'oauth',
-  'apiKey',
-  'obo',
-]);
-
-/** Parts of `oauth` and `obo` that would let a user choose whom a token is for. */
-const operatorKeys: Readonly<Record<string, readonly string[]>> = {
-  oauth: [
-    'audience',
-    'forward_audience_on_refresh',
-    'resource',
-    'legacyAuthDiscovery',
-    'skip_code_challenge_check',
-    'grant',
-    'private_key_file',
-    'private_key_id',
-    'private_key_alg',
-    'authorize_params',
-    'dpop',
-  ],
-  obo: ['provider', 'grant', 'audience', 'resource'],
-};
-
-/** Endpoints whose query would be another way to say the same: `audience`, `resource`, `request_uri`, `claims` and more. */
-const endpointKeys = ['authorization_url', 'token_url', 'revocation_endpoint'] as const;
-
-/** Never rendered, so nothing in them is a placeholder. */
-const literalTextKeys = new Set(['title', 'description', 'iconPath']);
-
-/**
- * A definition that a user stored, under the stricter tier: no process, no `${...}`, no placeholder of the identity,
- * the login or the request; only variables that it declares itself. Refused as a whole, never trimmed: a definition
- * without its forbidden parts is not the one its author meant.
- */
-export function compileStored(name: string, value: unknown): CompiledDefinition {
-  const errors = findTierProblems(value, ['mcpServers', name]);
-  if (errors.length > 0) return { ok: false, errors };
-  // No environment: even a text that was overlooked above has nothing to expand to.
-  return compileDefinition(name, value, { env: {} });
-}
-
-/** Where the definition of a server that is being removed waits. No user can say it, so it never compiles. */
+/** Wraps the definition of a withdrawn server. `compileStored` rejects the key, so such a definition never compiles. */
 const WITHDRAWN = 'withdrawn';
 
-function toWithdrawn(definition: unknown): unknown {
-  return { [WITHDRAWN]: definition };
-}
-
-/** Of a server that is being removed what it was; undefined of all others. */
+/** The original definition of a withdrawn server; undefined for all other servers. */
 export function readWithdrawn(definition: unknown): unknown {
-  return isMapping(definition) ? definition[WITHDRAWN] : undefined;
-}
-
-function findTierProblems(value: unknown, path: Path): Finding[] {
-  if (!isMapping(value)) return [createFinding(path, 'wrong_type', 'must be a mapping')];
-  const errors: Finding[] = [];
-  for (const [key, item] of Object.entries(value)) {
-    const fieldPath = [...path, key];
-    if (!inputKeys.has(key) || (key === 'type' && item === 'stdio')) {
-      errors.push(createFinding(fieldPath, 'operator_only', 'can be set by the operator only', 'remove it'));
-    } else if (!literalTextKeys.has(key)) errors.push(...findTextProblems(item, fieldPath));
-    const reserved = operatorKeys[key];
-    if (reserved && isMapping(item)) errors.push(...findReservedProblems(item, reserved, fieldPath));
-  }
-  if (isMapping(value['oauth'])) errors.push(...findEndpointProblems(value['oauth'], [...path, 'oauth']));
-  return errors;
-}
-
-function findReservedProblems(
-  section: Record<string, unknown>,
-  reserved: readonly string[],
-  path: Path,
-): Finding[] {
-  return reserved
-    .filter((key) => Object.hasOwn(section, key))
-    .map((key) =>
-      createFinding([...path, key], 'operator_only', 'can be set by the operator only', 'remove it'),
-    );
-}
-
-function findEndpointProblems(oauth: Record<string, unknown>, path: Path): Finding[] {
-  return endpointKeys.flatMap((key) => {
-    const text = oauth[key];
-    return typeof text === 'string' && text.includes('?')
-      ? [createFinding([...path, key], 'operator_only', 'must not contain a query', 'remove the query')]
-      : [];
-  });
-}
-
-/** Of every text below: whether it asks for something that is not a user's to ask for. */
-function findTextProblems(value: unknown, path: Path): Finding[] {
-  if (typeof value === 'string') return findPlaceholderProblem(value, path);
-  if (Array.isArray(value)) return value.flatMap((item, index) => findTextProblems(item, [...path, index]));
-  if (!isMapping(value)) return [];
-  return Object.entries(value).flatMap(([key, item]) => findTextProblems(item, [...path, key]));
-}
-
-function findPlaceholderProblem(text: string, path: Path): Finding[] {
-  const parsed = parseTemplate(text);
-  // A text that is no template is told by whoever compiles it; but never with a `${` in it.
-  const hasForbidden = parsed.ok
-    ? parsed.template.some(({ kind }) => kind !== 'literal' && kind !== 'userVar')
-    : text.includes('${') || text.includes('LIBRECHAT_');
-  return hasForbidden
-    ? [
-        createFinding(
-          path,
-          'placeholder_forbidden',
-          'may contain only user variables, no placeholders for the environment, the identity or the request',
-          'remove the placeholder',
-        ),
-      ]
-    : [];
+  return isObject(definition) ? definition[WITHDRAWN] : undefined;
 }

@@ -11,7 +11,7 @@ import { ReauthNeeded, SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { type Principal, principalKey } from '../principal/principal.ts';
 import type { AppServer, ServerSnapshot } from '../servers/definition.ts';
-import type { InspectionOptions, InspectionResult } from '../servers/inspectionScheduler.ts';
+import type { InspectionOptions, InspectionResult } from '../servers/inspection.ts';
 import type { Catalog, ToolList } from '../tools/catalog.ts';
 import { type Absence, type ServerTools, type VisibleTools, listForUser } from '../tools/listForUser.ts';
 import { type PolicyParts, decideTool, isToolAvailable } from '../tools/policy.ts';

@@ -78,7 +78,7 @@ const rows: [ReinitOutcome, ReinitResult][] = [
     },
   ],
   [
-    { kind: 'credential_rejected', status: 403 },
+    { kind: 'credential_rejected' },
     { ...no, message: failed, failureReason: 'initialization_failed', code: 'MCP_CREDENTIAL_REJECTED' },
   ],
   [

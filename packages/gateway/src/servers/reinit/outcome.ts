@@ -1,31 +1,31 @@
 import type { ErrorCode, FlowView } from '@behalf/contracts';
 import type { CatalogTool } from '../../tools/catalog.ts';
 
-/** The tools that are offered: those that the definition hides are left out. */
+/** The tools that the policy makes available to the caller. */
 export type ReinitTools = readonly CatalogTool[];
 
-/** How bringing a server's connection up anew ended. One of these, decided by types and never by a message. */
+/** The result of a reinitialization. `tools` may come from a discovery without credentials. */
 export type ReinitOutcome =
   | { readonly kind: 'connected'; readonly tools: ReinitTools }
-  /** It names fields of a chat request, so there is nothing to connect before one comes. */
+  /** The definition contains fields of a chat request, so the gateway connects with the next chat request. */
   | { readonly kind: 'deferred' }
-  /** The user must sign in there, and no address for it can be given. Its tools may be known all the same. */
+  /** The user must sign in, but the gateway cannot provide a sign-in URL. */
   | { readonly kind: 'authorization_unavailable'; readonly tools: ReinitTools | null }
-  /** The user must sign in there, at this address of ours. */
+  /** The user must sign in at the URL of the flow. */
   | { readonly kind: 'authorization_required'; readonly flow: FlowView; readonly tools: ReinitTools | null }
   | { readonly kind: 'user_vars_missing'; readonly names: readonly string[] }
-  /** No token for it could be exchanged. Its tools may be known all the same, where the caller has nothing to exchange. */
+  /** The token exchange failed. Tools are discovered only for a caller without a subject token. */
   | {
       readonly kind: 'obo_failed';
       readonly code: ErrorCode;
       readonly retryable: boolean;
       readonly tools: ReinitTools | null;
     }
-  | { readonly kind: 'credential_rejected'; readonly status: number }
-  /** `still`: it had failed before, and did again. */
+  | { readonly kind: 'credential_rejected' }
   | {
       readonly kind: 'unreachable';
       readonly code: ErrorCode;
+      /** The previous inspection had failed too. */
       readonly isRepeated: boolean;
       readonly retryAt?: number;
     }
@@ -38,7 +38,7 @@ export interface ReinitResult {
   readonly oauthRequired: boolean;
   readonly oauthUrl: string | null;
   readonly flowId?: string;
-  /** Milliseconds in which the sign-in can still be finished. */
+  /** The remaining lifetime of the sign-in flow in milliseconds. */
   readonly oauthTimeout?: number;
   readonly tools: ReinitTools | null;
   readonly failureReason?:
@@ -50,103 +50,70 @@ export interface ReinitResult {
   readonly retryAt?: number;
 }
 
-/** The outcome in the words and fields that existing front ends and logs know. */
+/** Maps the outcome to the fields and messages that existing LibreChat front ends expect. */
 export function toReinitResult(serverName: string, outcome: ReinitOutcome, now: number): ReinitResult {
-  const base = { serverName, success: false, oauthRequired: false, oauthUrl: null, tools: null };
   const formatMessage = (rest: string) => `MCP server '${serverName}' ${rest}`;
-  const failedMessage = `Failed to reinitialize MCP server '${serverName}'`;
+  const base = { serverName, oauthRequired: false, oauthUrl: null, tools: null };
+  const failure = {
+    ...base,
+    success: false,
+    message: `Failed to reinitialize MCP server '${serverName}'`,
+    failureReason: 'initialization_failed' as const,
+  };
+  const discovered = 'tools' in outcome && outcome.tools !== null && outcome.tools.length > 0;
+  const signInMessage = formatMessage(
+    discovered ? 'tools discovered, OAuth required for execution' : 'ready for OAuth authentication',
+  );
   switch (outcome.kind) {
-    case 'connected':
-      return {
-        ...base,
-        success: true,
-        message: formatMessage('reinitialized successfully'),
-        tools: outcome.tools,
-      };
-    case 'deferred':
-      return {
-        ...base,
-        success: true,
-        message: formatMessage('connects with the first request of a chat'),
-        connectionDeferred: true,
-      };
+    case 'connected': {
+      const message = formatMessage('reinitialized successfully');
+      return { ...base, success: true, message, tools: outcome.tools };
+    }
+    case 'deferred': {
+      const message = formatMessage('connects with the first request of a chat');
+      return { ...base, success: true, message, connectionDeferred: true };
+    }
     case 'authorization_required': {
-      const { flowId, connectUrl, expiresAt } = outcome.flow;
-      const hasTools = outcome.tools !== null && outcome.tools.length > 0;
-      return {
-        ...base,
-        success: true,
-        message: formatMessage(
-          hasTools ? 'tools discovered, OAuth required for execution' : 'ready for OAuth authentication',
-        ),
-        oauthRequired: true,
-        oauthUrl: connectUrl,
-        flowId,
-        oauthTimeout: Math.max(0, expiresAt - now),
-        tools: hasTools ? outcome.tools : null,
-      };
+      const { flowId, connectUrl: oauthUrl, expiresAt } = outcome.flow;
+      const flow = { oauthUrl, flowId, oauthTimeout: Math.max(0, expiresAt - now) };
+      const tools = discovered ? outcome.tools : null;
+      return { ...base, success: true, message: signInMessage, oauthRequired: true, ...flow, tools };
     }
     case 'authorization_unavailable': {
-      const hasTools = outcome.tools !== null && outcome.tools.length > 0;
-      const shared = { ...base, oauthRequired: true, code: 'MCP_AUTHORIZATION_UNAVAILABLE' as const };
-      return hasTools
-        ? {
-            ...shared,
-            success: true,
-            message: formatMessage('tools discovered, OAuth required for execution'),
-            tools: outcome.tools,
-          }
-        : {
-            ...shared,
-            message: formatMessage('ready for OAuth authentication'),
-            failureReason: 'oauth_required',
-          };
+      const code = 'MCP_AUTHORIZATION_UNAVAILABLE';
+      const shared = { ...base, message: signInMessage, oauthRequired: true, code } as const;
+      return discovered
+        ? { ...shared, success: true, tools: outcome.tools }
+        : { ...shared, success: false, failureReason: 'oauth_required' };
     }
-    case 'user_vars_missing':
+    case 'user_vars_missing': {
+      const names = outcome.names.join(', ');
       return {
-        ...base,
-        message: formatMessage(
-          `requires user-provided variable(s) [${outcome.names.join(', ')}] which are not set`,
-        ),
+        ...failure,
+        message: formatMessage(`requires user-provided variable(s) [${names}] which are not set`),
         failureReason: 'missing_custom_user_vars',
         missingUserVars: outcome.names,
         code: 'MCP_USER_VARS_MISSING',
       };
+    }
     case 'unreachable':
       return {
-        ...base,
-        message: outcome.isRepeated ? formatMessage('is still unreachable') : failedMessage,
+        ...failure,
+        message: outcome.isRepeated ? formatMessage('is still unreachable') : failure.message,
         failureReason: 'unreachable',
         code: outcome.code,
         retryable: true,
         ...(outcome.retryAt !== undefined && { retryAt: outcome.retryAt }),
       };
-    case 'obo_failed':
-      if (outcome.tools !== null && outcome.tools.length > 0) {
-        return {
-          ...base,
-          success: true,
-          message: formatMessage('tools discovered, sign-in required for execution'),
-          tools: outcome.tools,
-          code: outcome.code,
-          retryable: outcome.retryable,
-        };
-      }
-      return {
-        ...base,
-        message: failedMessage,
-        failureReason: 'initialization_failed',
-        code: outcome.code,
-        retryable: outcome.retryable,
-      };
+    case 'obo_failed': {
+      const { code, retryable, tools } = outcome;
+      if (!discovered) return { ...failure, code, retryable };
+      const message = formatMessage('tools discovered, sign-in required for execution');
+      return { ...base, success: true, message, tools, code, retryable };
+    }
     case 'credential_rejected':
-      return {
-        ...base,
-        message: failedMessage,
-        failureReason: 'initialization_failed',
-        code: 'MCP_CREDENTIAL_REJECTED',
-      };
+      return { ...failure, code: 'MCP_CREDENTIAL_REJECTED' };
     case 'failed':
-      return { ...base, message: failedMessage, failureReason: 'initialization_failed', code: outcome.code };
+      return { ...failure, code: outcome.code };
   }
 }

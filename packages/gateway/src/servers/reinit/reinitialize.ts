@@ -1,4 +1,4 @@
-import type { ErrorCode, FlowView } from '@behalf/contracts';
+import type { FlowView } from '@behalf/contracts';
 import { type Cancellation, type Clock, toAbortSignal, withTimeout } from '@behalf/kernel';
 import type { AllowedServer } from '../../access/allowedServer.ts';
 import { createTokenRequestBudget } from '../../credentials/obo/bearer.ts';
@@ -12,8 +12,7 @@ import type { Catalog, ToolList } from '../../tools/catalog.ts';
 import { type PolicyParts, isToolAvailable } from '../../tools/policy.ts';
 import { UpstreamError } from '../../upstream/upstreamError.ts';
 import { type UserServer, mayRequireOAuth } from '../definition.ts';
-import type { InspectionScheduler } from '../inspectionScheduler.ts';
-import { renderTarget, withoutCredentials } from '../render.ts';
+import type { InspectionScheduler } from '../inspection.ts';
 import { type UnauthenticatedParts, discoverUnauthenticated } from './discovery.ts';
 import { type ReinitOutcome, type ReinitResult, type ReinitTools, toReinitResult } from './outcome.ts';
 
@@ -21,20 +20,19 @@ export interface ReinitParts extends SendParts, UnauthenticatedParts, PolicyPart
   readonly catalog: Catalog;
   readonly inspectionScheduler: InspectionScheduler;
   readonly clock: Clock;
-  /** Begins sign-ins at servers. */
   readonly signInStarter: SignInStarter;
 }
 
 export interface ReinitOptions {
-  /** False keeps a connection that works. */
+  /** False keeps a working connection. Default: true. */
   readonly forceNew?: boolean | undefined;
-  /** Milliseconds that this caller waits. What was begun goes on for the others, within the server's own limits. */
+  /** How long this caller waits, in milliseconds. Shared work continues within the limits of the server. */
   readonly connectionTimeout?: number | undefined;
 }
 
-/** Where users are led to when they have to sign in at a server. */
+/** Starts sign-ins at servers. */
 export interface SignInStarter {
-  /** The one that is under way, or a new one. Rejects with a `GatewayError` when none can be offered. */
+  /** Returns the pending flow or starts a new one. Rejects with a `GatewayError` if no sign-in is possible. */
   start(
     server: AllowedServer<UserServer>,
     principal: UserPrincipal,
@@ -43,8 +41,8 @@ export interface SignInStarter {
 }
 
 /**
- * Brings a server up anew for this user and says what is missing if it does not work. When that is a sign-in, its
- * tools are asked for without one.
+ * Reconnects a server for this user and lists its tools. If the user must sign in first, discovers the tools without
+ * credentials.
  */
 export async function reinitialize(
   parts: ReinitParts,
@@ -57,15 +55,14 @@ export async function reinitialize(
   return toReinitResult(server.name, outcome, parts.clock.now());
 }
 
-/** A caller whose own signal can also end the attempt for them. */
 interface AbortableInbound extends Inbound {
   readonly signal: AbortSignal;
 }
 
 /**
- * Who loses patience has left, as far as the attempt goes: nothing more is begun for them. A connection or a list under
- * way is not theirs alone, so it goes on, and no breaker hears of it: otherwise a few callers in a hurry would shut
- * everybody out.
+ * Ends the attempt for this caller after `connectionTimeout`. A connection or list request that other callers may share
+ * continues, and the timeout does not count for the circuit breaker: otherwise a few callers with short timeouts could
+ * block the server for all users.
  */
 async function attemptWithTimeout(
   parts: ReinitParts,
@@ -110,8 +107,11 @@ async function attempt(
     if (needsChatRequest(server, inbound) && isDeferrable(error)) return { kind: 'deferred' };
     if (error instanceof SignInRequired) return toSignInOutcome(parts, server, inbound, error);
     if (error instanceof ReauthNeeded) return toReauthOutcome(parts, server, inbound, error);
-    if (error instanceof UpstreamError) return toRefusedOutcome(parts, server, inbound, error);
-    if (error instanceof GatewayError && isExchangeError(error.code)) {
+    if (error instanceof UpstreamError) return toUpstreamErrorOutcome(parts, server, inbound, error);
+    if (
+      error instanceof GatewayError &&
+      (error.code === 'MCP_OBO_FORBIDDEN' || error.code.startsWith('OBO_'))
+    ) {
       const retryable = error.code === 'OBO_TEMPORARY' || error.code === 'OBO_EMPTY_RESPONSE';
       return { kind: 'obo_failed', code: error.code, retryable, tools: null };
     }
@@ -122,12 +122,12 @@ async function attempt(
   }
 }
 
-/** It names fields of a chat request, and this is none. */
+/** Whether the definition contains fields of a chat request and this request has none. */
 function needsChatRequest(server: AllowedServer, { fields }: Inbound): boolean {
   return server.scope === 'user' && server.requestScoped && !fields;
 }
 
-/** What a chat brings along, or asks for when it comes. Values that the user must fill in are told now. */
+/** Whether a chat request will resolve the error. Missing user variables are not deferred: the user must enter them. */
 function isDeferrable(error: unknown): boolean {
   return (
     error instanceof SignInRequired ||
@@ -136,7 +136,7 @@ function isDeferrable(error: unknown): boolean {
   );
 }
 
-/** Looks again at a server whose inspection failed: who asks explicitly is not put off with what was remembered. */
+/** Repeats a failed inspection. Returns an outcome if the server is still unreachable. */
 async function retryInspection(
   { inspectionScheduler }: ReinitParts,
   server: AllowedServer,
@@ -158,36 +158,25 @@ function filterOffered(
   return tools.filter((tool) => isToolAvailable(currentPolicy, principal, server, tool));
 }
 
-async function toRefusedOutcome(
+async function toUpstreamErrorOutcome(
   parts: ReinitParts,
   server: AllowedServer,
   inbound: AbortableInbound,
   error: UpstreamError,
 ): Promise<ReinitOutcome> {
-  const { code, outcome, reason, detail } = error;
+  const { code, outcome, reason } = error;
   if (reason === 'unauthorized' && mayRequireOAuth(server))
     return toSignInOutcome(parts, server, inbound, new SignInRequired('absent'));
-  if (code === 'MCP_CREDENTIAL_REJECTED') {
-    return { kind: 'credential_rejected', status: detail.status ?? 401 };
-  }
-  if (outcome === 'unreachable' || outcome === 'unknown') {
-    return { kind: 'unreachable', code: unreachableCode(code), isRepeated: false };
-  }
-  return { kind: 'failed', code };
-}
-
-/** Nothing was run here, so "the outcome is uncertain" would only worry people. */
-function unreachableCode(code: ErrorCode): ErrorCode {
-  return code === 'MCP_OUTCOME_UNCERTAIN' ? 'MCP_UNREACHABLE' : code;
-}
-
-function isExchangeError(code: ErrorCode): boolean {
-  return code === 'MCP_OBO_FORBIDDEN' || code.startsWith('OBO_');
+  if (code === 'MCP_CREDENTIAL_REJECTED') return { kind: 'credential_rejected' };
+  if (outcome !== 'unreachable' && outcome !== 'unknown') return { kind: 'failed', code };
+  // Listing tools has no side effects, so an unknown outcome only means that the server did not respond.
+  const unreachableCode = code === 'MCP_OUTCOME_UNCERTAIN' ? 'MCP_UNREACHABLE' : code;
+  return { kind: 'unreachable', code: unreachableCode, isRepeated: false };
 }
 
 /**
- * Of a caller who has nothing to exchange, a server that is trusted may be asked for its tools bare: no credential
- * travels. One who was refused gets nothing instead.
+ * If the caller has no subject token, discovers the tools without credentials. If the provider rejected the subject
+ * token, the caller gets no tools.
  */
 async function toReauthOutcome(
   parts: ReinitParts,
@@ -215,14 +204,14 @@ async function toSignInOutcome(
     : { kind: 'authorization_unavailable', tools };
 }
 
-/** A sign-in for this user to go on with, the one that is under way if there is one; null where none can be offered. */
+/** Null if no sign-in is possible. */
 async function startSignIn(
   { signInStarter }: ReinitParts,
   server: AllowedServer,
   { principal }: AbortableInbound,
   signInRequired: SignInRequired,
 ): Promise<FlowView | null> {
-  // Who waits for nobody, and what everybody shares, signs nobody in.
+  // Only users sign in, and only at user-scoped servers.
   if (server.scope !== 'user' || principal.kind !== 'user') return null;
   try {
     return await signInStarter.start(server, principal, signInRequired);
@@ -237,16 +226,11 @@ async function listUnauthenticated(
   server: AllowedServer,
   inbound: AbortableInbound,
 ): Promise<ReinitTools | null> {
-  const unauthenticated = withoutCredentials(server.settings);
-  const rendered =
-    unauthenticated && renderTarget(unauthenticated, {}, { audience: server.audience, inheritedEnv: {} });
-  if (!rendered?.ok || rendered.target.type === 'stdio') return null;
-  const { target } = rendered;
-  const listed = await discoverUnauthenticated(parts, server, target, inbound.signal);
+  const listed = await discoverUnauthenticated(parts, server, inbound.signal);
   if (!listed) return null;
   const tools = await parts.catalog.load(server, ownerKey(server, inbound.principal), async () => listed, {
     signal: inbound.signal,
-    // What the user's own credential once showed is worth more.
+    // A list that was fetched with the user's credential takes precedence.
     onlyIfUnknown: true,
   });
   return filterOffered(parts, server, inbound, tools);

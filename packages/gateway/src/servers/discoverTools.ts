@@ -5,32 +5,36 @@ import {
   parseUrl,
   scopeList,
 } from '@behalf/contracts';
-import type { Clock } from '@behalf/kernel';
-import { withAudit } from '../../audit/withAudit.ts';
-import type { Credentials } from '../../credentials/credentials.ts';
-import { parseScopeText } from '../../credentials/oauth/scopes.ts';
-import { SignInImpossible } from '../../credentials/oauth/signInTarget.ts';
-import { DEFAULT_LABEL, userCredentialKey } from '../../credentials/oauthTokens.ts';
-import { createTokenRequestBudget } from '../../credentials/obo/bearer.ts';
-import { SignInRequired } from '../../credentials/signInRequired.ts';
-import type { OAuthFlows } from '../../credentials/signin/createOAuthServices.ts';
-import type { StartedFlow } from '../../credentials/signin/start.ts';
-import { GatewayError } from '../../errors/gatewayError.ts';
-import type { AttemptCounter, CredentialStore } from '../../ports/index.ts';
-import type { UserPrincipal } from '../../principal/principal.ts';
-import { collectPresentedSecrets } from '../../toolcall/mask.ts';
-import type { RemoteTarget } from '../../upstream/target.ts';
-import type { Challenge } from '../../upstream/upstreamError.ts';
-import { type ServerDraft, toDraftName } from '../definition.ts';
-import { type Fields, stableStringify } from '../fields.ts';
-import { type CredentialRefusal, type CredentialRefusalReason, probeDraft } from './draftProbe.ts';
-import type { DraftDefinition, ServerDrafts } from './drafts.ts';
-import { type ConfigureParts, createConfigEvent } from './editing.ts';
+import { withAudit } from '../audit/withAudit.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import { parseScopeText } from '../credentials/oauth/scopes.ts';
+import { SignInImpossible } from '../credentials/oauth/signInTarget.ts';
+import { DEFAULT_LABEL, userCredentialKey } from '../credentials/oauthTokens.ts';
+import { createTokenRequestBudget } from '../credentials/obo/bearer.ts';
+import { SignInRequired } from '../credentials/signInRequired.ts';
+import type { OAuthFlows } from '../credentials/signin/createOAuthServices.ts';
+import type { StartedFlow } from '../credentials/signin/start.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import type { AttemptCounter, CredentialStore } from '../ports/index.ts';
+import type { UserPrincipal } from '../principal/principal.ts';
+import { collectPresentedSecrets } from '../toolcall/mask.ts';
+import type { RemoteTarget } from '../upstream/target.ts';
+import type { Challenge } from '../upstream/upstreamError.ts';
+import { toDraftName } from './definition.ts';
+import {
+  type CredentialRefusal,
+  type CredentialRefusalReason,
+  type DraftProbeParts,
+  probeDraft,
+} from './draftProbe.ts';
+import type { DraftDefinition, ServerDraft, ServerDrafts } from './drafts.ts';
+import { createConfigEvent } from './editing.ts';
+import { stableStringify } from './fields.ts';
 import { reauthorizeWriter } from './permissions.ts';
-import { type ListDefinitionParts, toRemoteTarget } from './probe.ts';
+import { renderDefinitionTarget } from './probe.ts';
 
-/** What looking at a server that nobody saved needs. */
-export interface DiscoverParts extends Omit<ConfigureParts, 'inspect'>, ListDefinitionParts {
+/** The dependencies of discovering the tools of an unsaved server. */
+export interface DiscoverParts extends DraftProbeParts {
   readonly drafts: ServerDrafts;
   readonly flows: Pick<OAuthFlows, 'start'>;
   readonly credentials: Credentials;
@@ -38,14 +42,19 @@ export interface DiscoverParts extends Omit<ConfigureParts, 'inspect'>, ListDefi
   readonly attempts: AttemptCounter;
 }
 
-/** On the page that asks whether to sign in, beside the hosts: nobody has given it another yet. */
+/** The title of a draft on the consent page. */
 const DRAFT_TITLE = 'New server';
 
-type Auth = DiscoverToolsRequest['auth'];
+interface DiscoveryResult {
+  readonly view: DiscoverToolsView;
+  /** The started sign-in, for the cookie of the requesting browser. */
+  readonly flow?: StartedFlow;
+}
 
 /**
- * What a server has that nobody saved. It is judged as saving it would judge it, then asked once; nothing of it is stored but a draft
- * where its user has to sign in first. That it was asked is told, by its host: somebody may be looking for hosts.
+ * Lists the tools of an unsaved server. Validates the definition like a new server and probes it once. Stores nothing
+ * except a draft, if the user must sign in first. Recorded in the audit log with the host, because the request could be
+ * used to scan for hosts.
  */
 export function discoverTools(
   parts: DiscoverParts,
@@ -68,20 +77,24 @@ export function discoverTools(
   });
 }
 
-interface DirectDiscovery {
+interface DiscoveryInput {
   readonly definition: DraftDefinition;
-  readonly auth: Exclude<Auth, { type: 'draft' }>;
   readonly returnTo: string | undefined;
 }
 
-/** With nothing, or with a key that is forgotten when the answer is there: no draft holds one. */
+/** Presents no credential, or an API key that is used only for this request: drafts never contain a key. */
 async function discoverDirectly(
   parts: DiscoverParts,
   principal: UserPrincipal,
-  { auth, definition, returnTo }: DirectDiscovery,
+  {
+    auth,
+    definition,
+    returnTo,
+  }: DiscoveryInput & { readonly auth: Exclude<DiscoverToolsRequest['auth'], { type: 'draft' }> },
 ): Promise<DiscoveryResult> {
-  const fields = auth.type === 'key' ? { ...definition, apiKey: toApiKey(auth) } : definition;
-  const probe = await probeDraft(parts, principal, fields, toRemoteTarget);
+  const { type: _type, ...key } = auth;
+  const fields = auth.type === 'key' ? { ...definition, apiKey: { source: 'admin', ...key } } : definition;
+  const probe = await probeDraft(parts, principal, fields, renderDefinitionTarget);
   if ('tools' in probe) return { view: probe.tools };
   const { reason, error } = probe.refusal;
   if (auth.type === 'key') {
@@ -89,32 +102,19 @@ async function discoverDirectly(
     return { view: { outcome: 'credential_rejected', hint } };
   }
   const { challenge } = error.detail;
-  return offerSignIn(parts, principal, {
-    ...(await parts.drafts.open(principal, definition)),
-    ...{ challenge, returnTo },
-  });
+  const draft = await parts.drafts.open(principal, definition);
+  return offerSignIn(parts, principal, { ...draft, challenge, returnTo });
 }
 
-function toApiKey({ authorization_type, custom_header, key }: Extract<Auth, { type: 'key' }>): Fields {
-  const header = custom_header === undefined ? {} : { custom_header };
-  return { source: 'admin', authorization_type, key, ...header };
-}
-
-interface DraftDiscovery {
-  readonly draftId: string;
-  readonly definition: DraftDefinition;
-  readonly returnTo: string | undefined;
-}
-
-/** With what its user got by signing in on their draft. */
+/** Presents the token that the user received by signing in on the draft. */
 async function discoverWithDraft(
   parts: DiscoverParts,
   principal: UserPrincipal,
-  { draftId, definition, returnTo }: DraftDiscovery,
+  { draftId, definition, returnTo }: DiscoveryInput & { readonly draftId: string },
 ): Promise<DiscoveryResult> {
   const draft = await parts.drafts.findOwn(principal, draftId);
   if (!draft) throw new GatewayError('MCP_DRAFT_NOT_FOUND');
-  // What was given for one address is shown to no other.
+  // A token issued for one address must not be presented to another.
   if (stableStringify(draft.definition) !== stableStringify(definition))
     throw new GatewayError('MCP_CREDENTIAL_UNBOUND');
   const { id, expiresAt } = draft;
@@ -133,7 +133,7 @@ async function discoverWithDraft(
   }
 }
 
-/** Rejects with `SignInRequired` where nobody signed in yet: a draft is never asked without its token by who names it. */
+/** Throws `SignInRequired` if the user has not signed in on the draft. */
 async function resolveTargetWithToken(
   { credentials }: Pick<DiscoverParts, 'credentials'>,
   { server }: ServerDraft,
@@ -143,7 +143,7 @@ async function resolveTargetWithToken(
     label: DEFAULT_LABEL,
   });
   if (target.type === 'stdio') throw new GatewayError('MCP_CONFIG_INVALID');
-  // Known from the first request on: what the server repeats of it is taken out.
+  // Obtains the token before the first request, so that responses that repeat it are redacted.
   await target.bearer?.token();
   return target;
 }
@@ -162,7 +162,7 @@ async function toRejectedView(
   presentedSecrets: readonly string[],
 ): Promise<DiscoverToolsView> {
   const credential = await records.find(userCredentialKey(server, principal, 'oauth_code'));
-  // A server that repeats the token it was shown names no scope.
+  // Drops a "scope" that repeats the presented token.
   const containsSecret = (scope: string) => presentedSecrets.some((token) => scope.includes(token));
   const requestedScopes = scopeList(parseScopeText(error.detail.challenge?.scope) ?? '').filter(
     (scope) => !containsSecret(scope),
@@ -175,38 +175,33 @@ async function toRejectedView(
   };
 }
 
-interface DiscoveryResult {
-  readonly view: DiscoverToolsView;
-  /** The sign-in that was begun, for the cookie of the browser that asked. */
-  readonly flow?: StartedFlow;
-}
-
 interface SignInOffer {
   readonly draft: ServerDraft;
-  /** Made for this question: without a sign-in it is of no use, and goes at once. */
+  /** The draft was created for this request. It is discarded if no sign-in is possible. */
   readonly isNew: boolean;
-  /** What the server said when it refused. */
+  /** The challenge in the server's response. */
   readonly challenge?: Challenge | undefined;
   readonly returnTo?: string | undefined;
 }
 
-/**
- * A sign-in at a server that refused us, on a draft of it. All that guards sign-ins at saved servers guards this one: it is the same
- * code, for a server that a user chose.
- */
+/** Starts a sign-in on a draft, with the same code and checks as a sign-in at a saved server. */
 async function offerSignIn(
   parts: Pick<DiscoverParts, 'drafts' | 'flows'>,
   principal: UserPrincipal,
   { draft, isNew, challenge, returnTo }: SignInOffer,
 ): Promise<DiscoveryResult> {
+  const { id, expiresAt } = draft;
   try {
-    const server = await parts.drafts.authorize(principal, toDraftName(draft.id));
-    const flow = await parts.flows.start(server, principal, {
+    const server = await parts.drafts.authorize(principal, toDraftName(id));
+    const started = await parts.flows.start(server, principal, {
       ...{ returnTo, challenge },
-      // A program begins it for its user, who then goes on in a browser: that one is asked.
+      // With an API key, a program starts the flow and the user continues in a browser that is not known yet.
       bindsBrowser: principal.authentication.via === 'session',
     });
-    return { view: toAuthorizationView(draft, flow), flow };
+    const { flowId, connectUrl } = started.flow;
+    const flowExpiresAt = Math.min(started.flow.expiresAt, expiresAt);
+    const view = { draftId: id, flowId, connectUrl, expiresAt, flowExpiresAt };
+    return { view: { outcome: 'authorization_required', ...view }, flow: started };
   } catch (error) {
     if (isNew) await parts.drafts.discard(draft);
     if (!(error instanceof SignInImpossible)) throw error;
@@ -214,24 +209,13 @@ async function offerSignIn(
   }
 }
 
-function toAuthorizationView({ id, expiresAt }: ServerDraft, { flow }: StartedFlow): DiscoverToolsView {
-  return {
-    outcome: 'authorization_required',
-    draftId: id,
-    flowId: flow.flowId,
-    connectUrl: flow.connectUrl,
-    expiresAt,
-    flowExpiresAt: Math.min(flow.expiresAt, expiresAt),
-  };
-}
-
-/** Enough for somebody who mistypes an address again and again, and too few for who looks for hosts that answer. */
+/** Permits repeated attempts with a mistyped address, but makes scanning for hosts impractical. */
 const MAX_DISCOVERIES = 30;
 const WINDOW_MS = 5 * 60 * 1000;
 
-/** Each names an address that this gateway then opens: counted for all processes together, besides the rate of the door. */
+/** Each request opens an address that the user chooses, so a limit across all replicas applies besides the rate limit. */
 async function limitDiscovery(
-  { attempts, clock }: { readonly attempts: AttemptCounter; readonly clock: Clock },
+  { attempts, clock }: Pick<DiscoverParts, 'attempts' | 'clock'>,
   { tenant, userId }: UserPrincipal,
 ): Promise<void> {
   const { count, resetAt } = await attempts.hit(`discover:${JSON.stringify([tenant, userId])}`, WINDOW_MS);

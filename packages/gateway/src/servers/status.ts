@@ -5,13 +5,13 @@ import {
   type ServerLookupParts,
   findServer,
   listAllowedServers,
-} from '../../access/allowedServer.ts';
-import type { ConnectionManager } from '../../connections/connectionManager.ts';
-import { credentialHolder } from '../../credentials/credentialKeys.ts';
-import type { OAuthServices } from '../../credentials/signin/createOAuthServices.ts';
-import type { UserVariables } from '../../credentials/variables/userVariables.ts';
-import type { CredentialVault } from '../../credentials/vault/vault.ts';
-import { type UserPrincipal, principalKey } from '../../principal/principal.ts';
+} from '../access/allowedServer.ts';
+import type { ConnectionManager } from '../connections/connectionManager.ts';
+import { credentialHolder } from '../credentials/credentialKeys.ts';
+import type { OAuthServices } from '../credentials/signin/createOAuthServices.ts';
+import type { UserVariables } from '../credentials/variables/userVariables.ts';
+import type { CredentialVault } from '../credentials/vault/vault.ts';
+import { type UserPrincipal, principalKey } from '../principal/principal.ts';
 import {
   type ServerSnapshot,
   type UserServer,
@@ -19,14 +19,13 @@ import {
   mayRequireOAuth,
   needsOAuth,
   usesObo,
-} from '../definition.ts';
-import type { InspectionScheduler } from '../inspectionScheduler.ts';
+} from './definition.ts';
+import type { InspectionScheduler } from './inspection.ts';
 
 export interface StatusParts extends ServerLookupParts, AccessParts {
   readonly connections: Pick<ConnectionManager, 'state'>;
   readonly inspectionScheduler: Pick<InspectionScheduler, 'getState'>;
   readonly variables: Pick<UserVariables, 'readSetFlags'>;
-  /** How things stand with a user's sign-in at a server. */
   readonly readAuthorizationState: (
     server: UserServer,
     principal: UserPrincipal,
@@ -41,7 +40,7 @@ export function getServerStatus(
   return readStatus(parts, principal, findServer(parts, principal, name));
 }
 
-/** Of every server, at once; one that cannot be told does not keep the others from being told. */
+/** The status of every server that the caller may use. If one status cannot be read, the others are still returned. */
 export async function getServerStatuses(
   parts: StatusParts,
   principal: UserPrincipal,
@@ -65,11 +64,11 @@ async function readStatus(
 ): Promise<ServerStatus> {
   const { connection, code, since, retryAt } = connections.state(server, principalKey(principal));
   const inspectionState = inspectionScheduler.getState(server);
-  // A server that serves is well, whatever the look before found.
+  // A working connection outweighs a failed inspection.
   const failedInspection =
     inspectionState.kind === 'failed' && connection !== 'connected' ? inspectionState : undefined;
   const isRejected = failedInspection?.code === 'MCP_CREDENTIAL_REJECTED';
-  // A server that is sent exchanged tokens never asks its users to sign in, whatever it answers.
+  // Users never sign in at an OBO server, even if it responds with 401.
   const requiresSignIn =
     !usesObo(server.settings) && (needsOAuth(server.settings) || (isRejected && mayRequireOAuth(server)));
   const declared = listDeclaredVariables(server.settings);
@@ -90,7 +89,7 @@ async function readStatus(
     ...(nextRetryAt !== undefined && { retryAt: nextRetryAt }),
   };
 
-  /** Also of one that says nothing: whoever signed in at it is told so. */
+  /** Reports an existing sign-in even if the definition does not require one. */
   async function resolveAuthorizationState(): Promise<ServerStatus['authorizationState']> {
     if (server.scope !== 'user' || !mayRequireOAuth(server)) {
       return requiresSignIn ? 'needs_authorization' : 'not_required';
@@ -110,14 +109,15 @@ function toUnknownStatus({ settings }: ServerSnapshot): ServerStatus {
   };
 }
 
-interface AuthorizationParts {
-  readonly oauth: { readonly flows: Pick<OAuthServices['flows'], 'isPending'> };
-  readonly vault: Pick<CredentialVault, 'list'>;
-}
-
-/** How things stand with a user's sign-in at a server. One that works counts, also while another is under way. */
+/** The state of a user's sign-in at a server. An active credential counts even while another sign-in is pending. */
 export async function getAuthorizationState(
-  { oauth, vault }: AuthorizationParts,
+  {
+    oauth,
+    vault,
+  }: {
+    readonly oauth: { readonly flows: Pick<OAuthServices['flows'], 'isPending'> };
+    readonly vault: Pick<CredentialVault, 'list'>;
+  },
   { id }: UserServer,
   principal: UserPrincipal,
 ): Promise<ServerStatus['authorizationState']> {

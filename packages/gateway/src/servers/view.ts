@@ -8,23 +8,25 @@ import {
   hasAclBit,
 } from '@behalf/contracts';
 import type { ServerSettings } from '@behalf/settings';
-import { requireAdmin } from '../../access/roles.ts';
-import { GatewayError } from '../../errors/gatewayError.ts';
-import { type Principal, type UserPrincipal, isAdmin } from '../../principal/principal.ts';
-import { type ServerSnapshot, listDeclaredVariables, needsOAuth, usesObo } from '../definition.ts';
-import { toFields } from '../fields.ts';
-import type { Overrides } from '../overrides.ts';
-import type { Registry, ServerOrigin } from '../registry.ts';
-import type { StoredDefinition } from '../stored.ts';
-import type { ViewParts } from './editing.ts';
+import type { Acl } from '../access/acl.ts';
+import { type Roles, requireAdmin } from '../access/roles.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import { type Principal, type UserPrincipal, isAdmin } from '../principal/principal.ts';
+import { type ServerSnapshot, listDeclaredVariables, needsOAuth, usesObo } from './definition.ts';
+import { toFields } from './fields.ts';
+import type { Overrides } from './overrides.ts';
+import type { Registry, ServerOrigin } from './registry.ts';
+import type { StoredDefinition } from './stored.ts';
 import { toUserServer } from './validate.ts';
 
-interface NamedView {
-  readonly name: string;
-  readonly view: ServerView;
+/** The dependencies of reading servers. */
+export interface ViewParts {
+  readonly acl: Pick<Acl, 'canUse' | 'getManageBits'>;
+  readonly roles: Pick<Roles, 'requirePermission'>;
+  readonly registry: Pick<Registry, 'find' | 'list' | 'origin'>;
 }
 
-/** A server as this caller may see it. One that is not for them does not exist. */
+/** A server as the caller may see it. Throws MCP_SERVER_NOT_FOUND for a hidden server and for a missing one. */
 export function viewServer(parts: ViewParts, principal: Principal, name: string): ServerView {
   parts.roles.requirePermission(principal, 'USE');
   const server = parts.registry.find(principal.tenant, name);
@@ -33,13 +35,18 @@ export function viewServer(parts: ViewParts, principal: Principal, name: string)
   return view;
 }
 
+interface NamedView {
+  readonly name: string;
+  readonly view: ServerView;
+}
+
 interface ServerListPage {
   readonly servers: readonly NamedView[];
-  /** The name after which the next page begins, if there is one. */
+  /** The `after` value of the next page, if there is one. */
   readonly next?: string;
 }
 
-/** All of them, or a page of them in the order of their names. */
+/** The servers that the caller may see: all of them, or a page ordered by name if the query has parameters. */
 export function listServers(
   parts: ViewParts,
   principal: Principal,
@@ -60,7 +67,7 @@ export function listServers(
   return { servers: page, ...(last && page.length < matching.length && { next: last.name }) };
 }
 
-/** Who may look after a server sees it as well, also where they may not use it. */
+/** A caller who may manage a server sees it, even without the right to use it. */
 function viewIfVisible(
   { acl, registry }: ViewParts,
   principal: Principal,
@@ -82,16 +89,15 @@ export interface ListAllServersParts {
   readonly overrides: Pick<Overrides, 'load'>;
 }
 
-/** Every server of the tenant, whoever defined it: an administrator sees what there is, though not how it gets in. */
+/** All servers of the tenant for an administrator, without secrets. */
 export async function listAllServers(
   { registry, overrides }: ListAllServersParts,
   principal: UserPrincipal,
 ): Promise<AdminServersView> {
   requireAdmin(principal);
   const { tenant } = principal;
-  const overridden = (await overrides.load())
-    .filter((override) => override.tenant === tenant)
-    .map(({ name }) => name);
+  const tenantOverrides = (await overrides.load()).filter((override) => override.tenant === tenant);
+  const overridden = tenantOverrides.map(({ name }) => name);
   const servers = registry.list(tenant).map((server) => ({
     serverName: server.name,
     overridden: overridden.includes(server.name),
@@ -104,7 +110,7 @@ export async function listAllServers(
   return { servers, notOffered: overridden.filter((name) => !offeredNames.has(name)) };
 }
 
-/** Of `oauth`: what everybody sees who sees the server. */
+/** The fields of `oauth` that every viewer sees. */
 const oauthForViewers = [
   'client_id',
   'scope',
@@ -117,7 +123,7 @@ const oauthForViewers = [
   'revocation_endpoint_auth_methods_supported',
   'grant',
 ] as const;
-/** And what only those see who may change it. */
+/** The fields of `oauth` that editors see. */
 const oauthForEditors = [
   ...oauthForViewers,
   'authorization_url',
@@ -129,20 +135,20 @@ const oauthForEditors = [
 
 const oboKeys = ['scopes', 'provider', 'grant', 'audience', 'resource'];
 
-/** Who looks: what they may do with the server, and whether the operator's definitions are theirs to see. */
 interface ViewerRights {
   readonly bits: number;
+  /** Whether the viewer sees addresses. */
   readonly isEditor: boolean;
 }
 
-/** Nobody edits what the operator defines, but administrators see it as editors see theirs. */
+/** Servers of the operator have no editors, but administrators see the same fields as editors of users' servers. */
 export function getViewerRights(principal: Principal, server: ServerSnapshot, bits: number): ViewerRights {
   return { bits, isEditor: server.source === 'user' ? hasAclBit(bits, 'EDIT') : isAdmin(principal) };
 }
 
 /**
- * What is shown of a server: field by field, so that one nobody has thought about stays hidden. Addresses and scopes come
- * from what was written, not from what it was filled in with: a variable of the operator's environment may be a secret.
+ * Lists each visible field explicitly, so that new fields are hidden by default. Addresses and scopes are shown as
+ * written in the definition, because the value of an environment variable may be a secret.
  */
 export function toServerView(server: ServerSnapshot, origin: ServerOrigin, rights: ViewerRights): ServerView {
   const { settings, source, id, author } = server;
@@ -170,7 +176,7 @@ export function toServerView(server: ServerSnapshot, origin: ServerOrigin, right
       },
     }),
     ...(oauth !== undefined && { oauth: pick(oauth, isEditor ? oauthForEditors : oauthForViewers) }),
-    // Whole: a form that lost it would remove OBO when it is saved.
+    // Complete, because a form that sends the view back without `obo` would remove it.
     ...(usesObo(settings) && { obo: toOboView(obo) }),
     source,
     ...(source === 'user' && { dbId: id }),
@@ -190,7 +196,7 @@ function pick(value: unknown, keys: readonly string[]): Record<string, unknown> 
   return Object.fromEntries(Object.entries(toFields(value)).filter(([key]) => keys.includes(key)));
 }
 
-/** What people are told of the values that a server takes of them. */
+/** The variables that users can set for a server. */
 export function describeVariables(settings: ServerSettings): ServerView['customUserVars'] {
   const names = listDeclaredVariables(settings);
   if (names.length === 0) return undefined;
@@ -202,10 +208,10 @@ export function describeVariables(settings: ServerSettings): ServerView['customU
   );
 }
 
-/** The variable that `apiKey.source: user` declares by itself. */
+/** The description of the variable that `apiKey.source: user` declares implicitly. */
 const apiKeyVariableView = { title: 'API key', description: 'Your API key for this server', sensitive: true };
 
-/** The answer to who has just created or changed a server. */
+/** The view of a server that the caller just created or changed. */
 export function toOwnerView(
   settings: ServerSettings,
   stored: StoredDefinition,

@@ -1,6 +1,6 @@
 import { ServerView, transportSchemas } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { createConfigureRig, remoteDefinition } from '../../../test/configureRig.ts';
+import { createConfigureRig, remoteDefinition } from '../../test/configureRig.ts';
 import { createServer } from './create.ts';
 import { listAllServers, listServers, viewServer } from './view.ts';
 

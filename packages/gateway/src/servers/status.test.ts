@@ -1,10 +1,10 @@
 import type { ServerStatus } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { adaUser, captureRejection, createToolcallRig, defineServer } from '../../../test/toolcallRig.ts';
-import type { ConnectionState } from '../../connections/connectionManager.ts';
-import { principalKey } from '../../principal/principal.ts';
-import type { ServerSnapshot } from '../definition.ts';
-import type { InspectionState } from '../inspectionScheduler.ts';
+import { adaUser, captureRejection, createToolcallRig, defineServer } from '../../test/toolcallRig.ts';
+import type { ConnectionState } from '../connections/connectionManager.ts';
+import { principalKey } from '../principal/principal.ts';
+import type { ServerSnapshot } from './definition.ts';
+import type { InspectionState } from './inspection.ts';
 import { type StatusParts, getServerStatus, getServerStatuses } from './status.ts';
 
 const customUserVars = { A: { title: 'A', description: '' }, B: { title: 'B', description: '' } };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createConfigureRig, remoteDefinition } from '../../../test/configureRig.ts';
+import { createConfigureRig, remoteDefinition } from '../../test/configureRig.ts';
 import { createServer } from './create.ts';
 import { putOverride } from './overrideServer.ts';
 import { changeServer } from './update.ts';

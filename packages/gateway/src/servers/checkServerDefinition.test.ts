@@ -1,7 +1,7 @@
 import { secretMask } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { type ConfigureRig, createConfigureRig, remoteDefinition } from '../../../test/configureRig.ts';
-import { GatewayError } from '../../errors/gatewayError.ts';
+import { type ConfigureRig, createConfigureRig, remoteDefinition } from '../../test/configureRig.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
 import { createServer } from './create.ts';
 import { changeServer, checkServerDefinition } from './update.ts';
 

@@ -1,26 +1,18 @@
-import { type AuditDetails, withAudit } from '../../audit/withAudit.ts';
-import { GatewayError } from '../../errors/gatewayError.ts';
-import type { UserPrincipal } from '../../principal/principal.ts';
-import { type ConfigureParts, createConfigEvent, requireIfMatch } from './editing.ts';
+import { type AuditDetails, withAudit } from '../audit/withAudit.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import type { UserPrincipal } from '../principal/principal.ts';
+import { type ConfigureParts, type WriteCondition, createConfigEvent, requireIfMatch } from './editing.ts';
 import { type RemovableServer, findRemovable, reauthorizeWriter } from './permissions.ts';
 
-interface RemoveCondition {
-  /** The `If-Match` of the request. */
-  readonly ifMatch?: string | undefined;
-}
-
-/** Who names no version removes whatever it is by now; but not while others change it faster than it can be read. */
-const MAX_ATTEMPTS = 5;
-
 /**
- * Removes a server of a user with everything that was kept for it: grants, rights, values. It stops serving first
- * and goes last: whatever fails in between, nobody uses it any more, and removing it again finishes the work.
+ * Removes a user's server with its grants, ACL rows and users' values. Withdraws it first, so that no user can use it if
+ * a later step fails; a repeated request continues the removal.
  */
 export function removeServer(
   parts: ConfigureParts,
   principal: UserPrincipal,
   name: string,
-  condition: RemoveCondition = {},
+  condition: WriteCondition = {},
 ): Promise<void> {
   const event = createConfigEvent(principal, { action: 'server.delete', door: 'rest', server: name });
   return withAudit(parts.audit, event, async (details) => {
@@ -36,12 +28,15 @@ export function removeServer(
   });
 }
 
-/** By the version that it was decided on, as one step for all processes. */
+/** Limits the retries if other changes win the compare-and-set. */
+const MAX_ATTEMPTS = 5;
+
+/** Withdraws the version on which the checks were made. Without `If-Match`, a changed version is checked again. */
 async function withdrawServer(
   parts: ConfigureParts,
   principal: UserPrincipal,
   name: string,
-  { ifMatch }: RemoveCondition,
+  { ifMatch }: WriteCondition,
   details: AuditDetails,
 ): Promise<Pick<RemovableServer, 'stored' | 'server'>> {
   for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
@@ -49,7 +44,7 @@ async function withdrawServer(
     const { stored, isWithdrawn } = removable;
     const { id, tenant, version } = stored;
     details.serverId = id;
-    // The condition was met when the removal began.
+    // The interrupted removal has already checked the condition.
     if (isWithdrawn) return removable;
     requireIfMatch(ifMatch, version);
     const outcome = await parts.stored.withdraw({ tenant, id, changedBy: principal.userId }, version);

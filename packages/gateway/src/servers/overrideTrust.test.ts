@@ -1,9 +1,9 @@
 import { apiKeyVariable } from '@behalf/contracts';
 import { aCredential } from '@behalf/testkit/suites';
 import { describe, expect, test } from '@jest/globals';
-import { type ConfigureRig, createConfigureRig, remoteDefinition } from '../../../test/configureRig.ts';
-import type { GatewayError } from '../../errors/gatewayError.ts';
-import { aclId, roleId, toVariableSealContext, variableId } from '../../ports/index.ts';
+import { type ConfigureRig, createConfigureRig, remoteDefinition } from '../../test/configureRig.ts';
+import type { GatewayError } from '../errors/gatewayError.ts';
+import { aclId, roleId, toVariableSealContext, variableId } from '../ports/index.ts';
 import { deleteOverride, getOverride, putOverride } from './overrideServer.ts';
 import { viewServer } from './view.ts';
 

@@ -1,10 +1,10 @@
 import { OverrideView, secretMask, transportSchemas } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { createConfigureRig, remoteDefinition } from '../../../test/configureRig.ts';
-import { createOverrides } from '../overrides.ts';
+import { createConfigureRig, remoteDefinition } from '../../test/configureRig.ts';
+import { createOverrides } from './overrides.ts';
 import { createServer } from './create.ts';
 import { deleteOverride, getOverride, putOverride } from './overrideServer.ts';
-import { maskOverride } from './secrets.ts';
+import { maskSecrets } from './secrets.ts';
 
 const file = {
   one: { ...remoteDefinition, headers: { A: '1' } },
@@ -144,7 +144,7 @@ describe('overrides of an administrator', () => {
   test('whatever is not listed as shown is masked', () => {
     const keys = Object.values(transportSchemas).flatMap((schema) => Object.keys(schema.shape));
     const definition = Object.fromEntries([...keys, 'tomorrow'].map((key) => [key, { inner: 'pl4nted' }]));
-    const hidden = Object.entries(maskOverride(definition))
+    const hidden = Object.entries(maskSecrets(definition))
       .filter(([, value]) => !JSON.stringify(value).includes('pl4nted'))
       .map(([key]) => key);
     for (const key of ['headers', 'oauth_headers', 'env', 'args', 'command', 'cwd', 'proxy', 'tomorrow'])

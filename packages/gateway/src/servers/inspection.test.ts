@@ -5,11 +5,7 @@ import { createAppSnapshot, createUserSnapshot } from '../../test/servers.ts';
 import type { ServerClaims } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { AppServer } from './definition.ts';
-import {
-  type InspectionOptions,
-  type InspectionResult,
-  createInspectionScheduler,
-} from './inspectionScheduler.ts';
+import { type InspectionOptions, type InspectionResult, createInspectionScheduler } from './inspection.ts';
 
 const claims: ServerClaims = {
   era: 'modern',

@@ -1,10 +1,10 @@
 import { systemClock } from '@behalf/kernel';
 import type { ScriptedOptions } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createHttpRig, stopHttpRigs } from '../../../test/httpRig.ts';
-import { createStdioLimits } from '../../upstream/channel/stdioTransport.ts';
-import { createListAll } from '../../upstream/listAll.ts';
-import { createOpenUpstream } from '../../upstream/openUpstream.ts';
+import { createHttpRig, stopHttpRigs } from '../../test/httpRig.ts';
+import { createStdioLimits } from '../upstream/channel/stdioTransport.ts';
+import { createListAll } from '../upstream/listAll.ts';
+import { createOpenUpstream } from '../upstream/openUpstream.ts';
 import { createInspectDefinition } from './probe.ts';
 import { compileInput, toUserServer } from './validate.ts';
 

@@ -1,24 +1,25 @@
 import { type AclBit, formatPath, hasAclBit } from '@behalf/contracts';
-import { GatewayError } from '../../errors/gatewayError.ts';
-import type { StoredServerName } from '../../ports/index.ts';
-import type { UserPrincipal } from '../../principal/principal.ts';
-import type { ServerSnapshot } from '../definition.ts';
-import { findSecurityChanges, toFields } from '../fields.ts';
-import { type StoredDefinition, compileStored, readWithdrawn } from '../stored.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import type { StoredServerName } from '../ports/index.ts';
+import type { UserPrincipal } from '../principal/principal.ts';
+import type { ServerSnapshot } from './definition.ts';
 import type { ConfigureParts } from './editing.ts';
-import { toUserServer } from './validate.ts';
+import { findSecurityChanges, toFields } from './fields.ts';
+import { type StoredDefinition, readWithdrawn } from './stored.ts';
+import { compileStored, toUserServer } from './validate.ts';
 
 export interface EditableServer {
-  /** As the store has it now. */
+  /** Read from the store. */
   readonly stored: StoredDefinition;
+  /** The caller's bits for managing the server. */
   readonly bits: number;
 }
 
 type FindEditableParts = Pick<ConfigureParts, 'registry' | 'stored' | 'acl'>;
 
 /**
- * A stored server of this name that the caller may change or remove. What is not theirs to see does not exist, and gives
- * the same answer as what does not; what is the operator's changes where the operator wrote it.
+ * A stored server that the caller may change. Throws MCP_SERVER_NOT_FOUND for a missing server and for one that the
+ * caller must not see, and MCP_SERVER_MANAGED for a server of the operator.
  */
 export async function findEditable(
   parts: FindEditableParts,
@@ -27,22 +28,21 @@ export async function findEditable(
   bit: AclBit,
 ): Promise<EditableServer> {
   const stored = await findStored(parts, principal, name);
-  const server = stored && toSnapshot(stored, stored.definition);
-  if (!stored || !server) throw createNotFoundError();
-  return { stored: stored, bits: requireBit(parts, principal, server, bit) };
+  const server = toSnapshot(stored, stored.definition);
+  return { stored, bits: requireBit(parts, principal, server, bit) };
 }
 
 export interface RemovableServer {
   readonly stored: StoredDefinition;
-  /** As it was before anybody removed it. */
+  /** The server as it was before an interrupted removal, if there was one. */
   readonly server: ServerSnapshot;
-  /** Somebody was allowed to remove it and did not get to the end. */
+  /** An authorized removal started and was interrupted. */
   readonly isWithdrawn: boolean;
 }
 
 /**
- * The same for removing it. Its author finishes what was begun also when the rights to it are gone already: otherwise
- * nobody but an administrator could.
+ * A stored server that the caller may remove. The author of a withdrawn server may finish its removal even if the
+ * grants are already deleted; otherwise only an administrator could.
  */
 export async function findRemovable(
   parts: FindEditableParts,
@@ -50,20 +50,19 @@ export async function findRemovable(
   name: string,
 ): Promise<RemovableServer> {
   const stored = await findStored(parts, principal, name);
-  const originalDefinition = readWithdrawn(stored?.definition);
+  const originalDefinition = readWithdrawn(stored.definition);
   const isWithdrawn = originalDefinition !== undefined;
-  const server = stored && toSnapshot(stored, isWithdrawn ? originalDefinition : stored.definition);
-  if (!stored || !server) throw createNotFoundError();
+  const server = toSnapshot(stored, isWithdrawn ? originalDefinition : stored.definition);
   const isFinishing = isWithdrawn && stored.author === principal.userId;
   if (!isFinishing) requireBit(parts, principal, server, 'DELETE');
-  return { stored: stored, server, isWithdrawn };
+  return { stored, server, isWithdrawn };
 }
 
 async function findStored(
   { registry, stored, acl }: FindEditableParts,
   principal: UserPrincipal,
   name: string,
-): Promise<StoredDefinition | null> {
+): Promise<StoredDefinition> {
   const { tenant } = principal;
   const known = registry.find(tenant, name);
   if (known && known.source !== 'user') {
@@ -71,11 +70,13 @@ async function findStored(
       throw createNotFoundError();
     throw new GatewayError('MCP_SERVER_MANAGED');
   }
-  // One of a moment ago may be known to the store alone.
-  return known ? stored.find(tenant, known.id) : stored.findByName(tenant, name);
+  // A server that was just created may not be in the registry of this process yet.
+  const found = known ? await stored.find(tenant, known.id) : await stored.findByName(tenant, name);
+  if (!found) throw createNotFoundError();
+  return found;
 }
 
-/** What the caller may do with it, if this is among it. */
+/** Returns the caller's bits if they include `bit`. */
 function requireBit(
   { acl }: FindEditableParts,
   principal: UserPrincipal,
@@ -88,9 +89,10 @@ function requireBit(
   return bits;
 }
 
-function toSnapshot(stored: StoredDefinition, definition: unknown): ServerSnapshot | null {
+function toSnapshot(stored: StoredDefinition, definition: unknown): ServerSnapshot {
   const compiled = compileStored(stored.name, definition);
-  return compiled.ok ? toUserServer(compiled.server, stored) : null;
+  if (!compiled.ok) throw createNotFoundError();
+  return toUserServer(compiled.server, stored);
 }
 
 function createNotFoundError(): GatewayError {
@@ -98,9 +100,9 @@ function createNotFoundError(): GatewayError {
 }
 
 /**
- * Whether the caller's role lets them define servers, by what the store says now: a definition stays, so it may not
- * rest on a permission, a role or an account that was taken away a second ago. Without the store it is refused. What
- * follows is decided for the caller that comes out of it.
+ * Throws unless the caller's role permits defining servers, according to the store: a definition persists, so it must
+ * not rest on a permission, role or account that was revoked within the last seconds. Fails if the store is
+ * unreachable. Use the returned principal for all further decisions.
  */
 export async function reauthorizeWriter(
   parts: Pick<ConfigureParts, 'acl' | 'roles' | 'users'>,
@@ -114,8 +116,8 @@ export async function reauthorizeWriter(
 }
 
 /**
- * The caller with the role that their account has now. A request may wait half a minute for a server to answer: who was
- * disabled or lost their role meanwhile must not finish what they began.
+ * The caller with the current role of the account. A request can wait 30 seconds for a server: an account that is
+ * disabled or loses its role in the meantime must not complete the request.
  */
 export async function loadCurrentCaller(
   { users }: Pick<ConfigureParts, 'users'>,
@@ -127,9 +129,9 @@ export async function loadCurrentCaller(
 }
 
 /**
- * An OBO server gets a token of whoever calls it. So whoever decides where it is and which scopes it asks for decides
- * over other people's tokens: without CONFIGURE_OBO nothing of such a server changes but its texts and its picture.
- * The fields are those of the definitions themselves: one that is added tomorrow is locked until somebody frees it.
+ * Throws if the caller lacks CONFIGURE_OBO and changes anything but texts and the icon of a server with OBO, before or
+ * after the change. An OBO server receives an exchanged token of every caller, so a user who sets its address or scopes
+ * decides over other users' tokens. Fields added in the future are locked by default.
  */
 export function requireOboPermission(
   { roles }: { readonly roles: Pick<ConfigureParts['roles'], 'permits'> },
@@ -137,6 +139,8 @@ export function requireOboPermission(
   before: unknown,
   after: unknown,
 ): void {
+  // Reads the plain field: an invalid definition with `obo` counts as well.
+  const hasObo = (definition: unknown) => toFields(definition)['obo'] !== undefined;
   if (!hasObo(before) && !hasObo(after)) return;
   const lockedFields = findSecurityChanges(before, after);
   if (lockedFields.length === 0 || roles.permits(principal, 'CONFIGURE_OBO')) return;
@@ -150,18 +154,11 @@ export function requireOboPermission(
   });
 }
 
-/** Also one that is not valid: whatever it was meant to be, it was meant to be OBO. */
-function hasObo(definition: unknown): boolean {
-  return toFields(definition)['obo'] !== undefined;
-}
-
-export type ServerNames = readonly StoredServerName[];
-
-/** Whether this author may have one more server. */
+/** Throws MCP_SERVER_LIMIT if the author already has the maximum number of servers. */
 export function requireServerQuota(
   { maxPerUser }: Pick<ConfigureParts, 'maxPerUser'>,
   author: string,
-  names: ServerNames,
+  names: readonly StoredServerName[],
 ): void {
   const ownServers = names.filter((server) => server.author === author);
   if (ownServers.length >= maxPerUser) throw new GatewayError('MCP_SERVER_LIMIT');

@@ -2,12 +2,12 @@ import { type Audience, EgressError, createEgress, getEgressErrorCode, systemDia
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { type ScriptedOptions, scriptedHttpServer } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createConfigureRig } from '../../../test/configureRig.ts';
-import { createHttpWiring } from '../../../test/httpRig.ts';
-import { GatewayError } from '../../errors/gatewayError.ts';
-import { createStdioLimits } from '../../upstream/channel/stdioTransport.ts';
-import { createListAll } from '../../upstream/listAll.ts';
-import { createOpenUpstream } from '../../upstream/openUpstream.ts';
+import { createConfigureRig } from '../../test/configureRig.ts';
+import { createHttpWiring } from '../../test/httpRig.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import { createStdioLimits } from '../upstream/channel/stdioTransport.ts';
+import { createListAll } from '../upstream/listAll.ts';
+import { createOpenUpstream } from '../upstream/openUpstream.ts';
 import { type DiscoverParts, discoverTools } from './discoverTools.ts';
 
 const closing: { close(): Promise<void> }[] = [];

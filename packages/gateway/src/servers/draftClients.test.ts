@@ -1,10 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import {
-  type SignInServerRigOptions,
-  closeSignInRigs,
-  createSignInServerRig,
-} from '../../../test/signInRig.ts';
-import { asDraft, buildClientDocument } from '../../credentials/oauth/clientDocument.ts';
+import { type SignInServerRigOptions, closeSignInRigs, createSignInServerRig } from '../../test/signInRig.ts';
+import { asDraft, buildClientDocument } from '../credentials/oauth/clientDocument.ts';
 
 afterEach(closeSignInRigs);
 

@@ -1,11 +1,11 @@
 import type { Clock, Keyring, Random } from '@behalf/kernel';
-import { type AllowedServer, checkAccess } from '../../access/allowedServer.ts';
-import type { RequirePermission } from '../../access/roles.ts';
-import { canonicalizeUrl } from '../../credentials/oauth/addresses.ts';
-import { userCredentialKey } from '../../credentials/oauthTokens.ts';
-import type { OAuthServices } from '../../credentials/signin/createOAuthServices.ts';
-import type { ServerGrants } from '../../credentials/signin/serverGrants.ts';
-import { GatewayError } from '../../errors/gatewayError.ts';
+import { type AllowedServer, checkAccess } from '../access/allowedServer.ts';
+import type { RequirePermission } from '../access/roles.ts';
+import { canonicalizeUrl } from '../credentials/oauth/addresses.ts';
+import { userCredentialKey } from '../credentials/oauthTokens.ts';
+import type { OAuthServices } from '../credentials/signin/createOAuthServices.ts';
+import type { ServerGrants } from '../credentials/signin/serverGrants.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
 import {
   type CredentialStore,
   type DraftRecord,
@@ -13,55 +13,65 @@ import {
   type OAuthFlowStore,
   type ServerStore,
   toDraftSealContext,
-} from '../../ports/index.ts';
-import type { UserPrincipal } from '../../principal/principal.ts';
-import {
-  DRAFT_LIFETIME_MS,
-  MAX_DRAFTS,
-  type ServerDraft,
-  type UserServer,
-  parseDraftName,
-  toDraftName,
-} from '../definition.ts';
-import { type Fields, stableStringify } from '../fields.ts';
-import { compileStored } from '../stored.ts';
-import { toUserServer } from './validate.ts';
+} from '../ports/index.ts';
+import type { UserPrincipal } from '../principal/principal.ts';
+import { type UserServer, parseDraftName, toDraftName } from './definition.ts';
+import { type Fields, stableStringify } from './fields.ts';
+import { compileStored, toUserServer } from './validate.ts';
 
-/** Of what is left of one, so that a sign-in that begins now can still end. */
+/** Enough time to sign in and look at the tools before saving. */
+const DRAFT_LIFETIME_MS = 15 * 60 * 1000;
+/** Drafts per user. A form needs one at a time. */
+const MAX_DRAFTS = 10;
+/** A draft is reused only if a sign-in that starts now can still complete. */
 const MIN_REMAINING_MS = DRAFT_LIFETIME_MS / 3;
-/** Clocks of replicas differ, and a server that is being made of one is not known everywhere at once. */
+/** Covers clock differences between replicas and the delay until a new server is in every registry. */
 const GRACE_MS = 60 * 1000;
 const SWEEP_BATCH_SIZE = 100;
 
-/** What a draft is made of: an address and how it is spoken to. No credential ever stands in one. */
+/** An unsaved server on which its user can sign in. */
+export interface ServerDraft {
+  /** A server that is saved from the draft takes this id, and with it the grant. */
+  readonly id: string;
+  readonly tenant: string;
+  readonly userId: string;
+  readonly canonicalUrl: string;
+  readonly definition: Fields;
+  /** Used by sign-ins. It is not in the registry, so calls, lists and grants cannot name it. */
+  readonly server: UserServer;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+/** The address and transport of a draft. Contains no credential. */
 export interface DraftDefinition extends Fields {
   readonly type: string;
   readonly url: string;
   readonly title: string;
 }
 
-/** Servers that somebody looks at before saving them. Each is one user's, and for a quarter of an hour. */
+/** The drafts. Each belongs to one user and expires after 15 minutes. */
 export interface ServerDrafts {
-  /** The one that this user has of this very definition, or a new one. */
+  /** Returns the user's draft with an equal definition, or creates one. */
   open(
     principal: UserPrincipal,
     definition: DraftDefinition,
   ): Promise<{ readonly draft: ServerDraft; readonly isNew: boolean }>;
-  /** Their own, while it lasts. Null for anybody else's, for what is over and for what never was: told alike. */
+  /** The user's open draft. Null for drafts of other users, expired drafts and unknown ids. */
   findOwn(principal: UserPrincipal, id: string): Promise<ServerDraft | null>;
-  /** What `findServer` is for servers, by the name that it has in addresses: its user may go on, while they may create servers. */
+  /** Like `findServer`, by the draft's name in URLs. Requires the permission CREATE. */
   authorize(principal: UserPrincipal, name: string): Promise<AllowedServer<UserServer>>;
-  /** As sign-ins and renewals see it, while it lasts and for a moment after a server was made of it. */
+  /** For sign-ins and token refreshes. Also returns a consumed draft until the new server is in every registry. */
   get(tenant: string, id: string): Promise<UserServer | undefined>;
-  /** Whether there is one of this id, whoever has it: for what is public about it. */
+  /** Whether any user has an open draft with this id. For public client metadata documents. */
   exists(id: string): Promise<boolean>;
-  /** For one caller: a server of its id is made next. False: it is over. */
+  /** Claims the draft before a server with its id is created. Exactly one caller succeeds. */
   consume(draft: ServerDraft): Promise<boolean>;
-  /** Of one that was taken and no server was made of: what was given for it is ended here and revoked, what is under way ends. */
+  /** Removes a consumed draft from which no server was created. Revokes its grants and cancels its flows. */
   end(draft: ServerDraft): Promise<void>;
-  /** The same of one that nobody takes any more. Where somebody has, what was given for it is their server's, and stays. */
+  /** Removes a draft unless it was consumed: then its grants belong to the new server. */
   discard(draft: ServerDraft): Promise<void>;
-  /** Ends those whose time is up. What a server was made of is only forgotten. */
+  /** Removes expired drafts. If a server was created from a draft, its grants stay. */
   sweep(): Promise<void>;
 }
 
@@ -139,7 +149,7 @@ export function createServerDrafts(parts: DraftParts): ServerDrafts {
       requirePermission()(principal, 'CREATE');
       const id = parseDraftName(name);
       const draft = id === undefined ? null : await findOwn(principal, id);
-      // Whose it is was just asked; there are no rows about a draft that could say anything else.
+      // `findOwn` checks the owner. Drafts have no ACL rows.
       const access = { requirePermission, canSee: () => draft !== null };
       return checkAccess(
         access,
@@ -168,7 +178,7 @@ export function createServerDrafts(parts: DraftParts): ServerDrafts {
           await end(draft);
           continue;
         }
-        // One that does not open: without its row nobody would ever end what was given for it.
+        // The draft cannot be decrypted. Its grants are removed by id, because no other code knows them.
         if (!hasServer) await grants.removeWithoutDefinition(tenant, id);
         await store.remove(tenant, id);
       }
@@ -176,13 +186,13 @@ export function createServerDrafts(parts: DraftParts): ServerDrafts {
   };
 }
 
-/** Null where it does not open, or what is in it would not be taken today. */
+/** Null if the record cannot be decrypted or its definition is no longer valid. */
 function openDraft(keyring: Keyring, record: DraftRecord): ServerDraft | null {
   const { id, tenant, userId, canonicalUrl, createdAt, expiresAt } = record;
   const definition = readDefinition(keyring, record);
   if (!definition) return null;
   const name = toDraftName(id);
-  // By its own name only here: as a definition that somebody sends, no such name is taken.
+  // Compiled under a neutral name, because the rules for server names reject draft names.
   const compiled = compileStored('draft', definition);
   if (!compiled.ok) return null;
   const server = toUserServer({ ...compiled.server, name }, { id, tenant, author: userId });
@@ -197,7 +207,7 @@ function readDefinition(keyring: Keyring, record: DraftRecord): Fields | null {
   }
 }
 
-/** What making a server of a draft needs. */
+/** The dependencies of creating a server from a draft. */
 export interface AdoptDraftParts {
   readonly drafts: Pick<ServerDrafts, 'findOwn' | 'consume' | 'end' | 'discard'>;
   readonly records: Pick<CredentialStore, 'find'>;
@@ -205,15 +215,15 @@ export interface AdoptDraftParts {
   readonly oauth: Pick<OAuthServices, 'isGrantForServer'>;
 }
 
-/** The draft that somebody saves, and whether its sign-in fits what they save. */
 interface DraftMatch {
   readonly draft: ServerDraft;
+  /** Whether the grant of the draft is valid for the server that is saved. */
   readonly isGrantReusable: boolean;
 }
 
 /**
- * Whether the sign-in of a draft is one for the server that is saved: the same user, canonical address, issuer, client and resource,
- * all of it found out anew. Undefined where there is no such draft of theirs, or its time is up.
+ * Checks whether the grant of a draft is valid for the server that is saved: same user, canonical URL, issuer, client and
+ * resource, discovered again. Undefined if the user has no such open draft.
  */
 export async function matchDraft(
   { drafts, records, oauth }: AdoptDraftParts,
@@ -226,14 +236,14 @@ export async function matchDraft(
   const credential = await records.find(userCredentialKey(draft.server, principal, 'oauth_code'));
   if (credential?.status !== 'active' || credential.canonicalUrl !== draft.canonicalUrl)
     return { draft, isGrantReusable: false };
-  // As it will be saved: under the id of the draft.
+  // The server will be saved under the id of the draft.
   return { draft, isGrantReusable: await oauth.isGrantForServer({ ...server, id: draft.id }, credential) };
 }
 
 /**
- * Makes a server, of the draft where its sign-in fits and nobody else was faster. `consumeDraftId`: the id that the server gets then. What was
- * given is bound to that id, so nothing is moved, opened or sealed anew: there is one copy at every moment, and it belongs to the draft,
- * then to the server. What is not kept is ended, and no sign-in at the draft goes on.
+ * Creates a server, from the draft if its grant is reusable and no other request consumes it first. `consumeDraftId`
+ * returns the id that the server then takes. The grant is bound to this id, so it is neither moved nor sealed again. A
+ * grant that is not reused is revoked, and pending sign-ins on the draft are cancelled.
  */
 export async function createFromDraft<T>(
   parts: Pick<AdoptDraftParts, 'drafts' | 'flows'>,
@@ -256,13 +266,13 @@ export async function createFromDraft<T>(
       );
     return { created, isGrantReused: consumedDraftId !== undefined };
   } catch (error) {
-    // One that was taken for nothing is over. Any other can be saved again, with what was wrong put right.
+    // A consumed draft cannot be used again. Any other draft remains for the next attempt.
     if (draftMatch && consumedDraftId !== undefined) await ignoreErrors(parts.drafts.end(draftMatch.draft));
     throw error;
   }
 }
 
-/** Whoever is still on the way to the draft's callback begins anew, at the server. */
+/** Cancels pending sign-ins on the draft. Their users start again at the saved server. */
 function removeFlows(
   { flows }: Pick<AdoptDraftParts, 'flows'>,
   { tenant, userId, id }: ServerDraft,
@@ -270,7 +280,7 @@ function removeFlows(
   return flows.removeByUser(tenant, userId, id);
 }
 
-/** What fails here changes nothing of the server; the sweep ends what is left. */
+/** A failed cleanup must not fail the creation. The sweep repeats it. */
 async function ignoreErrors(work: Promise<unknown>): Promise<void> {
   await work.catch(() => undefined);
 }

@@ -1,8 +1,8 @@
 import { secretMask } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { createConfigureRig, remoteDefinition } from '../../../test/configureRig.ts';
-import type { UserPrincipal } from '../../principal/principal.ts';
-import { inputKeys } from '../stored.ts';
+import { createConfigureRig, remoteDefinition } from '../../test/configureRig.ts';
+import type { UserPrincipal } from '../principal/principal.ts';
+import { inputKeys } from './validate.ts';
 import { createServer } from './create.ts';
 import { removeServer } from './remove.ts';
 import { type ServerChange, changeServer } from './update.ts';

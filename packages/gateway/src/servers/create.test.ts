@@ -1,7 +1,7 @@
 import { NamedServerView, secretMask } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { createConfigureRig, remoteDefinition } from '../../../test/configureRig.ts';
-import { GatewayError } from '../../errors/gatewayError.ts';
+import { createConfigureRig, remoteDefinition } from '../../test/configureRig.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
 import { createServer } from './create.ts';
 import { removeServer } from './remove.ts';
 

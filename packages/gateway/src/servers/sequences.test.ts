@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type ConfigureRig, createConfigureRig, remoteDefinition } from '../../../test/configureRig.ts';
-import type { UserPrincipal } from '../../principal/principal.ts';
+import { type ConfigureRig, createConfigureRig, remoteDefinition } from '../../test/configureRig.ts';
+import type { UserPrincipal } from '../principal/principal.ts';
 import { createServer } from './create.ts';
 import { removeServer } from './remove.ts';
 import { changeServer } from './update.ts';

@@ -1,8 +1,8 @@
 import { aCredential } from '@behalf/testkit/suites';
 import { describe, expect, test } from '@jest/globals';
-import { createConfigureRig, remoteDefinition } from '../../../test/configureRig.ts';
-import { toVariableSealContext, variableId } from '../../ports/index.ts';
-import { createStoredServers } from '../stored.ts';
+import { createConfigureRig, remoteDefinition } from '../../test/configureRig.ts';
+import { toVariableSealContext, variableId } from '../ports/index.ts';
+import { createStoredServers } from './stored.ts';
 import { createServer } from './create.ts';
 import type { ConfigureParts } from './editing.ts';
 import { removeServer } from './remove.ts';

@@ -1,57 +1,43 @@
 import type { ErrorCode } from '@behalf/contracts';
-import { type Cancel, type Clock, type Random, abortReason } from '@behalf/kernel';
+import { type Cancel, type Clock, type Random, Semaphore, rejectOnAbort } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Log, ServerClaims } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { AppServer, ServerSnapshot } from './definition.ts';
 
-/** What a look at a server found. */
+/** The result of a successful inspection. */
 export interface InspectionResult {
   readonly claims: ServerClaims;
-  /** How many it offers. */
   readonly toolCount: number;
 }
 
 export type InspectionState =
-  /** Never looked at: it needs a user, or its definition says so. */
+  /** The server is not inspected, because it needs a user or its definition disables it. */
   | { readonly kind: 'skipped' }
   | { readonly kind: 'pending' }
-  | {
-      readonly kind: 'ok';
-      readonly claims: ServerClaims;
-      readonly toolCount: number;
-      readonly durationMs: number;
-    }
+  | ({ readonly kind: 'ok'; readonly durationMs: number } & InspectionResult)
   | {
       readonly kind: 'failed';
       readonly code: ErrorCode;
-      /** When it first failed in this row. */
+      /** The time of the first of the consecutive failures. */
       readonly since: number;
       readonly retryAt: number;
     };
 
-/** How one look is to be taken. */
 export interface InspectionOptions {
   readonly signal: AbortSignal;
-  /** Somebody asked for this very look: it passes an open breaker. */
+  /** A user requested the inspection, so it ignores an open circuit breaker. */
   readonly bypassesBreaker: boolean;
 }
 
-interface InspectionSchedulerParts {
-  readonly inspect: (server: AppServer, options: InspectionOptions) => Promise<InspectionResult>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-}
-
-/** Looks at every shared server once, and again while it fails. Nobody waits for it. */
+/** Inspects every shared server in the background: once, and again with backoff while the inspection fails. */
 export interface InspectionScheduler {
-  /** The servers there are now: new ones are looked at, the others forgotten. */
+  /** Sets the current servers. New ones are inspected, missing ones are dropped. */
   update(servers: readonly ServerSnapshot[]): void;
   getState(server: ServerSnapshot): InspectionState;
   /**
-   * Now, for who asks explicitly, past an open breaker; the next look in the background is not put off by it. Refused
-   * for a server that works, and for one nobody knows.
+   * Inspects a failed server immediately, even if its circuit breaker is open. Does not delay the next background
+   * inspection. Throws MCP_INSPECTION_FAILED if the last inspection of the server did not fail.
    */
   reinspect(server: ServerSnapshot, signal?: AbortSignal): Promise<InspectionState>;
   close(): void;
@@ -61,63 +47,49 @@ const MAX_CONCURRENT_INSPECTIONS = 8;
 const INSPECTION_TIMEOUT_MS = 30_000;
 const INITIAL_RETRY_MS = 30_000;
 const MAX_RETRY_MS = 300_000;
-/** An administrator's override that fails is not tried again sooner: its base serves meanwhile. */
+/** The base server serves while an override fails, so a retry is not urgent. */
 const OVERRIDE_RETRY_MS = 300_000;
-
-interface ScheduledRetry {
-  readonly at: number;
-  readonly cancel: Cancel;
-}
 
 interface InspectedServer {
   readonly server: AppServer;
   state: InspectionState;
   failureCount: number;
-  /** The look in progress or in the queue. */
+  /** The running or queued inspection. */
   activeInspection: { readonly bypassesBreaker: boolean; readonly done: Promise<void> } | null;
-  /** The next look in the background. */
-  retry: ScheduledRetry | null;
+  /** The next background inspection. */
+  retry: { readonly at: number; readonly cancel: Cancel } | null;
   readonly removal: AbortController;
 }
-
-const skippedState: InspectionState = { kind: 'skipped' };
 
 export function createInspectionScheduler({
   inspect,
   clock,
   random,
   log,
-}: InspectionSchedulerParts): InspectionScheduler {
+}: {
+  readonly inspect: (server: AppServer, options: InspectionOptions) => Promise<InspectionResult>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}): InspectionScheduler {
   let entries = new Map<string, InspectedServer>();
-  const queue: (() => void)[] = [];
-  let activeCount = 0;
+  const semaphore = new Semaphore(MAX_CONCURRENT_INSPECTIONS);
   let isClosed = false;
-
-  /** One of a few places; whoever leaves hands it on. */
-  async function limitConcurrency(work: () => Promise<void>): Promise<void> {
-    if (activeCount >= MAX_CONCURRENT_INSPECTIONS) await new Promise<void>((wake) => queue.push(wake));
-    else activeCount += 1;
-    try {
-      await work();
-    } finally {
-      const next = queue.shift();
-      if (next) next();
-      else activeCount -= 1;
-    }
-  }
 
   function inspectEntry(entry: InspectedServer, bypassesBreaker: boolean): Promise<void> {
     entry.activeInspection ??= {
       bypassesBreaker,
-      done: limitConcurrency(() => runInspection(entry, bypassesBreaker)).finally(() => {
-        entry.activeInspection = null;
-      }),
+      done: semaphore
+        .run(() => runInspection(entry, bypassesBreaker))
+        .finally(() => {
+          entry.activeInspection = null;
+        }),
     };
     return entry.activeInspection.done;
   }
 
   async function reinspectFailed(entry: InspectedServer): Promise<void> {
-    // One in the background may have ended at an open breaker.
+    // A background inspection may fail only because the circuit breaker is open.
     if (entry.activeInspection?.bypassesBreaker === false) await entry.activeInspection.done;
     if (entry.state.kind === 'failed') await inspectEntry(entry, true);
   }
@@ -127,19 +99,22 @@ export function createInspectionScheduler({
     const isRemoved = () => removal.signal.aborted;
     if (isRemoved()) return;
     const startedAt = clock.now();
+    const timeout = new AbortController();
+    const cancel = clock.timer(INSPECTION_TIMEOUT_MS, () => timeout.abort(new UpstreamError('timeout')));
+    const signal = AbortSignal.any([removal.signal, timeout.signal]);
     try {
-      const { claims, toolCount } = await withTimeout(
-        (signal) => inspect(server, { signal, bypassesBreaker }),
-        removal.signal,
-        clock,
-      );
+      // Ends at the deadline even if `inspect` ignores the signal, so that the permit is released.
+      const { claims, toolCount } = await rejectOnAbort(inspect(server, { signal, bypassesBreaker }), signal);
       entry.retry?.cancel();
       entry.retry = null;
       entry.failureCount = 0;
       entry.state = Object.freeze({ kind: 'ok', claims, toolCount, durationMs: clock.now() - startedAt });
     } catch (error) {
       if (isRemoved()) return;
-      recordFailure(entry, toErrorCode(error));
+      const isKnown = error instanceof UpstreamError || error instanceof GatewayError;
+      recordFailure(entry, isKnown ? error.code : 'INTERNAL');
+    } finally {
+      cancel();
     }
   }
 
@@ -147,16 +122,16 @@ export function createInspectionScheduler({
     const { server, state } = entry;
     const now = clock.now();
     const since = state.kind === 'failed' ? state.since : now;
-    // If one is still to come, somebody asked in between: one user's retries do not put it off for the others.
+    // After a requested inspection the retry is still scheduled: a user must not delay it for other users.
     entry.retry ??= scheduleRetry(entry, now);
     const { at } = entry.retry;
     entry.state = Object.freeze({ kind: 'failed', code, since, retryAt: at });
     log('server_inspection_failed', { server: server.name, code, retryInMs: at - now });
   }
 
-  function scheduleRetry(entry: InspectedServer, now: number): ScheduledRetry {
+  function scheduleRetry(entry: InspectedServer, now: number): NonNullable<InspectedServer['retry']> {
     const backoffMs = Math.min(MAX_RETRY_MS, INITIAL_RETRY_MS * 2 ** Math.min(entry.failureCount, 10));
-    // Between three quarters and the whole: servers that failed together do not come back together.
+    // Jitter between 75 % and 100 %: servers that failed at the same time are not retried at the same time.
     const delayMs =
       entry.server.source === 'config'
         ? OVERRIDE_RETRY_MS
@@ -185,7 +160,7 @@ export function createInspectionScheduler({
       for (const [key, entry] of previous) if (!next.has(key)) removeEntry(entry);
       for (const [key, entry] of next) if (!previous.has(key)) void inspectEntry(entry, false);
     },
-    getState: (server) => findEntry(server)?.state ?? skippedState,
+    getState: (server) => findEntry(server)?.state ?? { kind: 'skipped' },
     async reinspect(server, signal) {
       const entry = findEntry(server);
       if (entry?.state.kind !== 'failed') {
@@ -193,7 +168,8 @@ export function createInspectionScheduler({
           detail: 'Only a server whose inspection failed can be inspected again.',
         });
       }
-      await rejectOnAbort(reinspectFailed(entry), signal);
+      const work = reinspectFailed(entry);
+      await (signal ? rejectOnAbort(work, signal) : work);
       return entry.state;
     },
     close() {
@@ -222,34 +198,4 @@ function createEntry(server: AppServer): InspectedServer {
 function removeEntry(entry: InspectedServer): void {
   entry.retry?.cancel();
   entry.removal.abort(new DOMException('The server was removed', 'AbortError'));
-}
-
-function toErrorCode(error: unknown): ErrorCode {
-  return error instanceof UpstreamError || error instanceof GatewayError ? error.code : 'INTERNAL';
-}
-
-/** Ends at the deadline even when the work does not heed its signal: its place is needed by others. */
-async function withTimeout<T>(
-  work: (signal: AbortSignal) => Promise<T>,
-  removalSignal: AbortSignal,
-  clock: Clock,
-): Promise<T> {
-  const timeout = new AbortController();
-  const cancel = clock.timer(INSPECTION_TIMEOUT_MS, () => timeout.abort(new UpstreamError('timeout')));
-  const signal = AbortSignal.any([removalSignal, timeout.signal]);
-  try {
-    return await rejectOnAbort(work(signal), signal);
-  } finally {
-    cancel();
-  }
-}
-
-function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return work;
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = () => reject(abortReason(signal));
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

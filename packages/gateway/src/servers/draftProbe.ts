@@ -1,54 +1,49 @@
 import type { DiscoverToolsView, DiscoveredTool, ErrorCode } from '@behalf/contracts';
-import { GatewayError } from '../../errors/gatewayError.ts';
-import type { UserPrincipal } from '../../principal/principal.ts';
-import { collectPresentedSecrets, redactSecrets } from '../../toolcall/mask.ts';
-import type { ItemList } from '../../upstream/listAll.ts';
-import type { RemoteTarget } from '../../upstream/target.ts';
-import type { JsonObject } from '../../upstream/upstream.ts';
-import { UpstreamError, type UpstreamReason } from '../../upstream/upstreamError.ts';
-import type { UserServer } from '../definition.ts';
-import { type Fields, isMapping } from '../fields.ts';
+import { isObject } from '@behalf/kernel';
+import { GatewayError } from '../errors/gatewayError.ts';
+import type { UserPrincipal } from '../principal/principal.ts';
+import { collectPresentedSecrets, redactSecrets } from '../toolcall/mask.ts';
+import type { ItemList } from '../upstream/listAll.ts';
+import type { RemoteTarget } from '../upstream/target.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
+import { UpstreamError, type UpstreamReason } from '../upstream/upstreamError.ts';
 import { validateNewServer } from './create.ts';
-import type { DiscoverParts } from './discoverTools.ts';
-import { listDefinitionTools } from './probe.ts';
+import type { UserServer } from './definition.ts';
+import type { ConfigureParts } from './editing.ts';
+import type { Fields } from './fields.ts';
+import { type ProbeParts, definitionProbeLimits, probeTools } from './probe.ts';
+
+export interface DraftProbeParts extends Omit<ConfigureParts, 'inspect'>, ProbeParts {}
 
 type DraftProbe =
   | { readonly tools: Extract<DiscoverToolsView, { outcome: 'tools' }> }
   | { readonly refusal: CredentialRefusal };
 
 /**
- * Judges a definition as saving it would, and brings its tools home. `targetOf`: asked only once everything else allows it, so that no
- * credential is made ready for an address that may not be chosen.
+ * Validates a definition like a new server and lists its tools. `resolveTarget` runs only after all checks, so that no
+ * credential is prepared for a forbidden address.
  */
 export async function probeDraft(
-  parts: DiscoverParts,
+  parts: DraftProbeParts,
   principal: UserPrincipal,
   definition: Fields,
   resolveTarget: (server: UserServer) => RemoteTarget | Promise<RemoteTarget>,
 ): Promise<DraftProbe> {
-  const probes: DraftProbe[] = [];
-  const inspect = async (server: UserServer) => {
-    probes.push(await listTools(parts, server, await resolveTarget(server)));
-    return {};
-  };
-  await validateNewServer({ ...parts, inspect }, principal, definition);
-  const [probe] = probes;
-  // It has a place for a value that only a saved server can be given.
+  const inspect = async (server: UserServer) => listTools(parts, server, await resolveTarget(server));
+  const { probe } = await validateNewServer({ ...parts, inspect }, principal, definition);
+  // Null if the definition needs a user's value, which only a saved server can have.
   if (!probe) throw new GatewayError('MCP_CONFIG_INVALID');
   return probe;
 }
 
-async function listTools(
-  parts: DiscoverParts,
-  server: UserServer,
-  target: RemoteTarget,
-): Promise<DraftProbe> {
+async function listTools(parts: ProbeParts, server: UserServer, target: RemoteTarget): Promise<DraftProbe> {
   try {
-    const toolList = await listDefinitionTools(parts, server, target);
+    const toolList = await probeTools(parts, server, target, definitionProbeLimits);
     return { tools: { outcome: 'tools', ...toDiscoveredTools(toolList, collectPresentedSecrets(target)) } };
   } catch (error) {
-    const refusal = toCredentialRefusal(error);
-    if (refusal) return { refusal };
+    if (!(error instanceof UpstreamError)) throw error;
+    const reason = refusalReasons.find((candidate) => candidate === error.reason);
+    if (reason) return { refusal: { reason, error } };
     throw toProbeError(error);
   }
 }
@@ -57,12 +52,12 @@ const MAX_TOOLS = 500;
 const MAX_NAME_LENGTH = 256;
 const MAX_DESCRIPTION_LENGTH = 4_096;
 const MAX_SCHEMA_LENGTH = 32 * 1024;
-/** Of all schemas together: an answer that somebody waits for, from a server that nobody vouches for. */
+/** Limits all schemas together, because the server is untrusted and a user waits for the response. */
 const MAX_TOTAL_SCHEMA_LENGTH = 1024 * 1024;
 
 /**
- * The tools of a server that nobody saved, within bounds, and without what it was shown to let us in: a server that repeats a key or a
- * token has it repeated to nobody.
+ * The tools of an unsaved server, limited in size and without the secrets that were presented to it: a server must not
+ * get a key or a token displayed by repeating it.
  */
 export function toDiscoveredTools(
   { items, complete }: Pick<ItemList, 'items' | 'complete'>,
@@ -85,7 +80,7 @@ export function toDiscoveredTools(
   return { tools, ...((!complete || namedItems.length > MAX_TOOLS) && { incomplete: true }) };
 }
 
-/** Masked before it is cut: half a key is still half a key. */
+/** Redacts before truncating, because a truncated secret would not be recognized. */
 function redactText(
   value: unknown,
   presentedSecrets: readonly string[],
@@ -103,9 +98,9 @@ function readSchema(
   presentedSecrets: readonly string[],
   maxLength: number,
 ): { readonly value: Record<string, unknown>; readonly size: number; readonly isOmitted: boolean } {
-  if (!isMapping(inputSchema)) return { value: ANY_OBJECT_SCHEMA, size: 0, isOmitted: false };
+  if (!isObject(inputSchema)) return { value: ANY_OBJECT_SCHEMA, size: 0, isOmitted: false };
   const text = JSON.stringify(inputSchema);
-  // As it stands in JSON. A schema that repeats what it was shown is not mended but left out.
+  // Compares with the secret as JSON escapes it. A schema with a secret is omitted instead of redacted.
   const containsSecret = presentedSecrets.some((value) => text.includes(JSON.stringify(value).slice(1, -1)));
   if (containsSecret || text.length > maxLength)
     return { value: ANY_OBJECT_SCHEMA, size: 0, isOmitted: true };
@@ -119,20 +114,13 @@ const refusalReasons = [
 ] as const satisfies UpstreamReason[];
 export type CredentialRefusalReason = (typeof refusalReasons)[number];
 
-/** The server wants another credential than it was shown, or one at all. */
+/** The server rejected the presented credential, or requires one. */
 export interface CredentialRefusal {
   readonly reason: CredentialRefusalReason;
   readonly error: UpstreamError;
 }
 
-/** Undefined: it failed in another way. */
-function toCredentialRefusal(error: unknown): CredentialRefusal | undefined {
-  if (!(error instanceof UpstreamError)) return undefined;
-  const reason = refusalReasons.find((candidate) => candidate === error.reason);
-  return reason && { reason, error };
-}
-
-/** In our own words, by the kind of failure alone: nothing that the server, or whoever else is at that address, said is in them. */
+/** The gateway's own texts for each kind of failure. They contain nothing that the server sent. */
 const messages: Partial<Record<ErrorCode, string>> = {
   MCP_PROTOCOL_ERROR:
     'The endpoint at this address does not respond as an MCP server. Check the address and the transport.',
@@ -147,9 +135,7 @@ const reportedCodes: readonly ErrorCode[] = [
   'MCP_RESPONSE_TOO_LARGE',
 ];
 
-/** What a caller is told of a server that could not be asked: always that it is the server, never what it said. */
-function toProbeError(error: unknown): unknown {
-  if (!(error instanceof UpstreamError)) return error;
+function toProbeError(error: UpstreamError): GatewayError {
   const code = reportedCodes.find((candidate) => candidate === error.code) ?? 'MCP_UNREACHABLE';
   const detail = messages[error.code];
   return new GatewayError(code, { ...(detail !== undefined && { detail }), cause: error });

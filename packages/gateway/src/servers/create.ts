@@ -1,28 +1,21 @@
 import { type CreatedServerView, checkServerName, normalizeServerName } from '@behalf/contracts';
 import type { ServerSettings } from '@behalf/settings';
-import { withAudit } from '../../audit/withAudit.ts';
-import { GatewayError } from '../../errors/gatewayError.ts';
-import type { StoredServerName } from '../../ports/index.ts';
-import type { UserPrincipal } from '../../principal/principal.ts';
-import { withMaintenanceLease } from '../../replication/withLease.ts';
-import type { Fields } from '../fields.ts';
-import type { StoredDefinition } from '../stored.ts';
+import { withAudit } from '../audit/withAudit.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import type { StoredServerName } from '../ports/index.ts';
+import type { UserPrincipal } from '../principal/principal.ts';
+import { withMaintenanceLease } from '../replication/withLease.ts';
+import type { UserServer } from './definition.ts';
 import { createFromDraft, matchDraft } from './drafts.ts';
-import { type ConfigureParts, type ServerProbe, createConfigEvent } from './editing.ts';
-import {
-  type ServerNames,
-  reauthorizeWriter,
-  requireOboPermission,
-  requireServerQuota,
-} from './permissions.ts';
+import { type ConfigureParts, createConfigEvent } from './editing.ts';
+import { type Fields, withoutNulls } from './fields.ts';
+import { reauthorizeWriter, requireOboPermission, requireServerQuota } from './permissions.ts';
 import { restoreMaskedSecrets } from './secrets.ts';
-import { compileInput, requireMaxDepth, requireReachable, toUserServer, withoutNulls } from './validate.ts';
+import type { StoredDefinition } from './stored.ts';
+import { compileInput, requireMaxDepth, requireReachable, toUserServer } from './validate.ts';
 import { toOwnerView } from './view.ts';
 
-/** Two creations that want one name meet in the store; the slower one takes the next. */
-const MAX_ATTEMPTS = 20;
-
-/** Makes a server of a user. Nothing of it is stored before everything that can be checked has been. */
+/** Creates a user's server. Stores nothing before all checks pass. */
 export function createServer(
   parts: ConfigureParts,
   principal: UserPrincipal,
@@ -37,7 +30,7 @@ export function createServer(
         : await matchDraft(parts.draftParts, principal, draft, toUserServer(settings, owner));
     const { created, isGrantReused } = await createFromDraft(parts.draftParts, draftMatch, (consumeDraftId) =>
       withMaintenanceLease(parts, ['servers', owner.tenant, owner.author], async (assertLeaseHeld) => {
-        // All that took its time: what was allowed before may be so no longer.
+        // The probe takes time, so permissions and quota are checked again under the lease.
         requireOboPermission(parts, await reauthorizeWriter(parts, principal), {}, definition);
         const names = await parts.stored.listNames(owner.tenant);
         requireServerQuota(parts, owner.author, names);
@@ -48,19 +41,23 @@ export function createServer(
     Object.assign(details, { server: created.name, serverId: created.id });
     await parts.refreshRegistry();
     const view = toOwnerView(settings, created);
-    if (draft === undefined) return { result: view, changed: Object.keys(definition).sort() };
+    const changed = Object.keys(definition).sort();
+    if (draft === undefined) return { result: view, changed };
     const outcome = isGrantReused ? 'kept' : 'dropped';
     parts.audit.note({ ...event, ...details, kind: 'credential', action: `draft.${outcome}`, outcome: 'ok' });
-    return { result: { ...view, draft: outcome }, changed: Object.keys(definition).sort() };
+    return { result: { ...view, draft: outcome }, changed };
   });
 }
 
-/** The owner's rights first: a server that nobody may look after could never be removed. */
+/** Two creations can choose the same name. The store rejects the second one, which then tries the next name. */
+const MAX_ATTEMPTS = 20;
+
+/** Grants the owner's rights first: without them, only an administrator could remove the server after a failure. */
 async function insertServer(
   { acl, stored, registry }: ConfigureParts,
   owner: ServerOwner,
   definition: Fields,
-  names: ServerNames,
+  names: readonly StoredServerName[],
 ): Promise<StoredDefinition> {
   const { tenant, author } = owner;
   let knownNames = names;
@@ -68,10 +65,9 @@ async function insertServer(
   try {
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
       const isTaken = createNameCheck(knownNames);
-      const isReserved = (name: string) => registry.isReserved(tenant, name);
       const name = findFreeName(
         toSlug(definition['title']),
-        (candidate) => isTaken(candidate) || isReserved(candidate),
+        (candidate) => isTaken(candidate) || registry.isReserved(tenant, candidate),
       );
       if (name === undefined) break;
       const inserted = await stored.create({ ...owner, name, definition });
@@ -91,24 +87,24 @@ interface ServerOwner {
   readonly author: string;
 }
 
-/** A server that may be made. */
-interface ValidatedServer {
+/** The result of all checks that precede the creation of a server. */
+interface ValidatedServer<P> {
   readonly owner: ServerOwner;
   readonly definition: Fields;
   readonly settings: ServerSettings;
-  /** Null: it has to wait for a user before it can be looked at. */
-  readonly probe: ServerProbe | null;
+  /** Null if the server cannot be probed without a user. */
+  readonly probe: P | null;
 }
 
-/** Everything that can be asked about a server before it is made. Nothing of it is stored. */
-export async function validateNewServer(
-  parts: ConfigureParts,
+/** Runs all checks for a new server, including the probe. Stores nothing. */
+export async function validateNewServer<P>(
+  parts: Omit<ConfigureParts, 'inspect'> & { readonly inspect: (server: UserServer) => Promise<P> },
   principal: UserPrincipal,
   config: Fields,
-): Promise<ValidatedServer> {
+): Promise<ValidatedServer<P>> {
   const caller = await reauthorizeWriter(parts, principal);
   requireMaxDepth(config);
-  // A mask stands for a secret that is known, and of a new server none is.
+  // A new server has no stored secrets, so this rejects every mask.
   const { definition } = restoreMaskedSecrets(withoutNulls(config), {});
   const settings = compileInput('server', definition);
   requireOboPermission(parts, caller, {}, definition);
@@ -118,7 +114,7 @@ export async function validateNewServer(
   return { owner, definition, settings, probe };
 }
 
-/** A name made of a title: lower case, blanks as hyphens, nothing else that would need encoding in a URL. */
+/** A name derived from the title that needs no URL encoding. */
 function toSlug(title: unknown): string {
   const text = typeof title === 'string' ? title : '';
   const slug = text
@@ -130,13 +126,9 @@ function toSlug(title: unknown): string {
   return slug === '' ? 'mcp-server' : slug;
 }
 
-/** So many that more servers of one title than that are no accident. */
 const MAX_NAME_SUFFIX = 10_000;
 
-/**
- * The slug, else the slug with -2, -3 and so on: the first that nobody has and that may be a name. Undefined when there
- * is none: while nobody knows which names are taken, all of them are.
- */
+/** The slug, or the slug with the first suffix (-2, -3, ...) that gives a free, valid name. Undefined if there is none. */
 function findFreeName(slug: string, isTaken: (name: string) => boolean): string | undefined {
   for (let count = 1; count <= MAX_NAME_SUFFIX; count += 1) {
     const name = count === 1 ? slug : `${slug}-${count}`;
@@ -145,7 +137,7 @@ function findFreeName(slug: string, isTaken: (name: string) => boolean): string 
   return undefined;
 }
 
-/** Names that read the same in tool names are one. */
+/** Compares normalized names: tool names contain them, so names with equal normal forms are ambiguous. */
 export function createNameCheck(
   names: readonly Pick<StoredServerName, 'normalizedName'>[],
 ): (name: string) => boolean {
