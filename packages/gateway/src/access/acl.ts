@@ -8,46 +8,52 @@ import type { ServerSnapshot } from '../servers/definition.ts';
 import { EVERY_TENANT } from '../servers/snapshot.ts';
 import type { Log } from '../upstream/upstream.ts';
 
-/** Who may do what with which server, at most two seconds old. Nobody may do anything while that is not known. */
+/**
+ * The access control list of servers, blocks and sets. All rows are in memory, at most two seconds old. While the rows
+ * are unknown, every method returns no bits.
+ */
 export interface Acl {
-  /** For using it: what the definition and the rows give this caller, together. */
+  /** The bits for using a server: the union of what its definition and the rows grant to the caller. */
   getUseBits(principal: Principal, server: ServerSnapshot): number;
-  /** Whether they may use it. An administrator of the tenant uses what is shared with them, like everybody. */
+  /** Whether the caller may use the server. Administrators need a grant like any other user. */
   readonly canUse: (principal: Principal, server: ServerSnapshot) => boolean;
-  /** For looking after it: administrators of the tenant may, and nobody edits what the operator defines. */
+  /** The bits for managing a server. Administrators of the tenant have all grantable bits. */
   getManageBits(principal: Principal, server: ServerSnapshot): number;
-  /** Of a block or a set: what the rows give this caller. Nothing else gives anybody anything of one. */
+  /** The bits of a block or a set. Only rows grant them. */
   getSavedBits(principal: Principal, kind: SavedKindName, id: string): number;
-  /** Of all of them that the rows give this caller something of, by id. */
+  /** All blocks or sets on which the caller has bits, by id. */
   listSavedBits(principal: Principal, kind: SavedKindName): ReadonlyMap<string, number>;
-  /** Straight from the store. */
+  /** Reads the rows of one resource from the store. */
   listRows(tenant: string, serverId: string): Promise<AclRecord[]>;
-  /** All of it or nothing, and counted here when it resolves. */
+  /** Writes atomically. When the promise resolves, the in-memory rows contain the change. */
   write(change: { put: readonly AclRecord[]; remove: readonly string[] }): Promise<void>;
-  /** Who creates a server has every bit of it. */
+  /** Grants all bits of a new server to its author. */
   grantOwner(server: { tenant: string; id: string }, userId: string): Promise<void>;
-  /** The server is gone: a later one of the same id starts with nobody. */
+  /** Removes all rows of a server, so that a later server with the same id starts without grants. */
   removeServer(tenant: string, serverId: string): Promise<void>;
-  /** The user, group or role is gone. */
+  /** Removes all rows of a deleted user, group or role. */
   removePrincipal(tenant: string, type: PrincipalType, principalId: string): Promise<void>;
-  /** Reads now; rejects when the store does not answer. */
+  /** Reads the rows now. Rejects if the store does not respond. */
   refresh(): Promise<void>;
   readonly ready: Promise<void>;
   stop(): void;
 }
 
-export interface AclParts {
+/** The bits that can be granted on a server of the operator. Only its definition can change such a server. */
+const OPERATOR_SERVER_BITS = aclBits.VIEW | aclBits.SHARE;
+
+export function createAcl({
+  store,
+  changes,
+  clock,
+  log,
+}: {
   readonly store: AclStore;
   readonly changes: ChangeFeed;
   readonly clock: Clock;
   readonly log: Log;
-}
-
-/** What can be given of a server that only its definition can change. */
-const OPERATOR_SERVER_BITS = aclBits.VIEW | aclBits.SHARE;
-
-export function createAcl({ store, changes, clock, log }: AclParts): Acl {
-  const isAllowedByDefinition = createOperatorAccess();
+}): Acl {
+  const isAllowedByDefinition = createDefinitionAccess();
   const replicatedIndex = createReplicatedValue<AclIndex | null>({
     read: async () => buildAclIndex(await store.list()),
     ...{ topic: 'acl', fallback: null, changes, clock, log },
@@ -56,16 +62,10 @@ export function createAcl({ store, changes, clock, log }: AclParts): Acl {
   function getUseBits(principal: Principal, server: ServerSnapshot): number {
     const index = replicatedIndex.current();
     if (!index || !isInTenant(principal, server)) return 0;
-    const stored = index.getBits(principal, principal.tenant, server.id);
+    const stored = index.getBits(principal, server.id);
     return hasOperatorSource(server) && isAllowedByDefinition(principal, server)
       ? stored | aclBits.VIEW
       : stored;
-  }
-
-  function getManageBits(principal: Principal, server: ServerSnapshot): number {
-    if (!replicatedIndex.current() || !isInTenant(principal, server)) return 0;
-    const bits = isAdmin(principal) ? ALL_ACL_BITS : getUseBits(principal, server);
-    return bits & getGrantableBits(server);
   }
 
   async function publishChange(id: string): Promise<void> {
@@ -76,12 +76,16 @@ export function createAcl({ store, changes, clock, log }: AclParts): Acl {
   return {
     getUseBits,
     canUse: (principal, server) => hasAclBit(getUseBits(principal, server), 'VIEW'),
-    getManageBits,
+    getManageBits(principal, server) {
+      if (!replicatedIndex.current() || !isInTenant(principal, server)) return 0;
+      const bits = isAdmin(principal) ? ALL_ACL_BITS : getUseBits(principal, server);
+      return bits & getGrantableBits(server);
+    },
     getSavedBits: (principal, kind, id) =>
-      replicatedIndex.current()?.getBits(principal, principal.tenant, toAclResourceId(kind, id)) ?? 0,
+      replicatedIndex.current()?.getBits(principal, toAclResourceId(kind, id)) ?? 0,
     listSavedBits(principal, kind) {
       const prefix = toAclResourceId(kind, '');
-      const rows = replicatedIndex.current()?.listByPrefix(principal, principal.tenant, prefix) ?? [];
+      const rows = replicatedIndex.current()?.listByPrefix(principal, prefix) ?? [];
       return new Map(rows.map(([name, bits]) => [name.slice(prefix.length), bits]));
     },
     listRows: (tenant, serverId) => store.listByServer(tenant, serverId),
@@ -107,25 +111,25 @@ export function createAcl({ store, changes, clock, log }: AclParts): Acl {
   };
 }
 
-/** What people save and share besides servers. */
+/** The shareable resources besides servers. */
 export type SavedKindName = 'block' | 'set';
 
-/** How rows name it. No server can be called so: a name has no slash, and an id that we give has none either. */
+/** The resource id in the rows. It cannot collide with a server id, because server ids contain no slash. */
 export function toAclResourceId(kind: SavedKindName, id: string): string {
   return `${kind}/${id}`;
 }
 
-/** Which bits of a server there are to have. */
+/** The bits that can be granted on a server. */
 export function getGrantableBits(server: ServerSnapshot): number {
   return hasOperatorSource(server) ? OPERATOR_SERVER_BITS : ALL_ACL_BITS;
 }
 
-/** Defined in the file, or by an administrator over it. */
+/** Whether the configuration file or an administrator's override defines the server. */
 export function hasOperatorSource({ source }: ServerSnapshot): boolean {
   return source !== 'user';
 }
 
-/** Servers of the file are every tenant's; no other one is ever anything to somebody of another tenant. */
+/** Servers of the configuration file belong to every tenant. All other servers belong to one. */
 function isInTenant(principal: Principal, server: ServerSnapshot): boolean {
   return server.tenant === principal.tenant || (server.source === 'yaml' && server.tenant === EVERY_TENANT);
 }
@@ -137,21 +141,22 @@ interface ResourceGrants {
   readonly roles: Map<string, number>;
 }
 
-/** All rows, by what they are asked for on each call. */
+/** The rows, indexed for lookups by resource within the caller's tenant. */
 interface AclIndex {
-  /** What the rows of this server in this tenant give the caller, together. */
-  getBits(principal: Principal, tenant: string, serverId: string): number;
-  /** Of the names that begin like this those with any row that gives the caller something, with what it gives. */
-  listByPrefix(principal: Principal, tenant: string, prefix: string): [name: string, bits: number][];
+  getBits(principal: Principal, resourceId: string): number;
+  /** The resources whose id has the prefix and on which the caller has bits. */
+  listByPrefix(principal: Principal, prefix: string): [resourceId: string, bits: number][];
 }
 
 function buildAclIndex(records: readonly AclRecord[]): AclIndex {
   const tenants = new Map<string, Map<string, ResourceGrants>>();
   for (const { tenant, serverId, principalType, principalId, bits } of records) {
-    const servers = tenants.get(tenant) ?? new Map<string, ResourceGrants>();
-    tenants.set(tenant, servers);
-    const grants = servers.get(serverId) ?? createEmptyGrants();
-    servers.set(serverId, grants);
+    const resources = tenants.get(tenant) ?? new Map<string, ResourceGrants>();
+    tenants.set(tenant, resources);
+    const grants = resources.get(serverId) ?? {
+      ...{ publicBits: 0, users: new Map(), groups: new Map(), roles: new Map() },
+    };
+    resources.set(serverId, grants);
     const validBits = bits & ALL_ACL_BITS;
     if (principalType === 'public') grants.publicBits |= validBits;
     else if (principalType === 'user') addBits(grants.users, principalId, validBits);
@@ -159,22 +164,19 @@ function buildAclIndex(records: readonly AclRecord[]): AclIndex {
     else addBits(grants.roles, principalId, validBits);
   }
   return {
-    getBits(principal, tenant, serverId) {
-      const grants = tenants.get(tenant)?.get(serverId);
+    getBits(principal, resourceId) {
+      const grants = tenants.get(principal.tenant)?.get(resourceId);
       return grants ? combineBits(grants, principal) : 0;
     },
-    listByPrefix(principal, tenant, prefix) {
-      const matches: [string, number][] = [];
-      for (const [name, grants] of tenants.get(tenant) ?? []) {
-        const bits = name.startsWith(prefix) ? combineBits(grants, principal) : 0;
-        if (bits !== 0) matches.push([name, bits]);
-      }
-      return matches;
-    },
+    listByPrefix: (principal, prefix) =>
+      [...(tenants.get(principal.tenant) ?? [])].flatMap(([resourceId, grants]) => {
+        const bits = resourceId.startsWith(prefix) ? combineBits(grants, principal) : 0;
+        return bits === 0 ? [] : [[resourceId, bits]];
+      }),
   };
 }
 
-/** A program is nobody's account and in nobody's group: what is shared with people by name is not for it. */
+/** The union of the caller's grants. A service principal has no account and no groups: only public and role grants apply. */
 function combineBits(grants: ResourceGrants, { kind, userId, role, groups }: Principal): number {
   const sharedBits = grants.publicBits | (grants.roles.get(role) ?? 0);
   if (kind === 'service') return sharedBits;
@@ -183,49 +185,36 @@ function combineBits(grants: ResourceGrants, { kind, userId, role, groups }: Pri
   return bits;
 }
 
-function createEmptyGrants(): ResourceGrants {
-  return { publicBits: 0, users: new Map(), groups: new Map(), roles: new Map() };
-}
-
 function addBits(grants: Map<string, number>, id: string, bits: number): void {
   grants.set(id, (grants.get(id) ?? 0) | bits);
 }
 
-interface AccessLists {
-  readonly users: ReadonlySet<string>;
-  readonly groups: ReadonlySet<string>;
-  readonly roles: ReadonlySet<string>;
-}
-
-/** Whether a server of the operator is for this caller by the definition alone. */
-type OperatorAccess = (principal: Principal, server: ServerSnapshot) => boolean;
-
 /**
- * Without `access` it is for everybody; with it for those it lists, and an empty one lists nobody.
+ * Creates the check of the `access` section of operator servers. Without the section, the server is available to all
+ * users. With it, only to the listed principals; an empty section lists no one.
  *
- * An email names an account of our own, where it is what the account is called and there is one for each mailbox. What an
- * identity provider writes into a token's email may be whatever its user typed in, so it opens nothing here: people who
- * sign in there are listed by id, by group or by role.
+ * An email in `access.users` matches only local accounts, where each email has one verified account. The email claim of
+ * an identity provider may be chosen by its user, so it grants nothing; such users are listed by id, group or role.
  */
-function createOperatorAccess(): OperatorAccess {
-  const cache = new WeakMap<Access, AccessLists>();
+function createDefinitionAccess(): (principal: Principal, server: ServerSnapshot) => boolean {
+  const cache = new WeakMap<Access, Record<'users' | 'groups' | 'roles', ReadonlySet<string>>>();
 
-  function listsOf(access: Access): AccessLists {
-    const lists = cache.get(access) ?? {
+  function toSets(access: Access) {
+    const sets = cache.get(access) ?? {
       users: new Set(access.users?.flatMap((user) => [user, normalizeEmail(user)])),
       groups: new Set(access.groups),
       roles: new Set(access.roles),
     };
-    cache.set(access, lists);
-    return lists;
+    cache.set(access, sets);
+    return sets;
   }
 
   return (principal, { settings: { access } }) => {
     if (!access) return true;
-    const { users, groups, roles } = listsOf(access);
+    const { users, groups, roles } = toSets(access);
     const { kind, userId, role, email, issuer } = principal;
     if (roles.has(role)) return true;
-    // As for stored rows: a program is listed by its role or not at all.
+    // A service principal is listed by role only, as for stored rows.
     if (kind === 'service') return false;
     if (users.has(userId) || (issuer === LOCAL_ISSUER && users.has(email))) return true;
     return groups.size > 0 && principal.groups.some((group) => groups.has(group));

@@ -7,17 +7,20 @@ import type { RequirePermission } from './roles.ts';
 
 declare const allowed: unique symbol;
 
-/** A server that this caller may use. Only `checkAccess` makes one, so a step that takes it cannot come before it. */
+/**
+ * A server that the caller may use. Only `checkAccess` produces this type, so a step that takes it cannot run before
+ * the check.
+ */
 export type AllowedServer<S extends ServerSnapshot = ServerSnapshot> = S & { readonly [allowed]: true };
 
 export interface AccessParts {
-  /** The bits of the caller's role, as the configuration has them now. */
+  /** Checks a permission of the caller's role against the current configuration. */
   readonly requirePermission: () => RequirePermission;
-  /** Whether this caller may see this very server. */
+  /** Whether the caller may use this server, according to the ACL. */
   readonly canSee: (principal: Principal, server: ServerSnapshot) => boolean;
 }
 
-/** Allowed, or the one denial: what is forbidden and what does not exist are told alike. */
+/** Throws `denialCode` for a forbidden server and for a missing one, so that callers cannot tell them apart. */
 export function checkAccess(
   { requirePermission, canSee }: AccessParts,
   principal: Principal,
@@ -33,17 +36,20 @@ export interface ServerLookupParts {
   readonly registry: Pick<Registry, 'find' | 'list'>;
 }
 
-/** The server of this name that the caller may use, or "no such server". */
+/** The server with this name that the caller may use; throws MCP_SERVER_NOT_FOUND otherwise. */
 export function findServer(
   parts: ServerLookupParts & AccessParts,
   principal: Principal,
   name: string,
 ): AllowedServer {
-  const server = resolveServer(parts.registry, principal, name);
-  return checkAccess(parts, principal, server, 'MCP_SERVER_NOT_FOUND');
+  return checkAccess(
+    parts,
+    principal,
+    resolveServer(parts.registry, principal, name),
+    'MCP_SERVER_NOT_FOUND',
+  );
 }
 
-/** All of them. */
 export function listAllowedServers(
   parts: ServerLookupParts & AccessParts,
   principal: Principal,
@@ -55,7 +61,7 @@ export function listAllowedServers(
     .map((server) => checkAccess(parts, principal, server, 'MCP_SERVER_NOT_FOUND'));
 }
 
-/** The definition as this caller sees it. */
+/** The server with this name in the caller's tenant. Does not check access. */
 export function resolveServer(
   registry: Pick<Registry, 'find'>,
   principal: Principal,

@@ -1,33 +1,33 @@
 import {
-  checkOboTarget,
   type KnownLogin,
   type OboAuthority,
   type OboProblem,
   type ProviderSettings,
   type ServerSettings,
+  checkOboTarget,
 } from '@behalf/settings';
 import type { SecurityDecision, ServerSource } from '../servers/definition.ts';
 
-/** What is asked about: a server of the registry, or one that is about to be stored. */
+/** A server of the registry, or a definition that is about to be stored. */
 export interface OboCandidate {
   readonly source: ServerSource;
   readonly settings: ServerSettings;
   readonly securityDecision?: SecurityDecision | undefined;
 }
 
-/** Whether callers' tokens, exchanged for these scopes, may go to that address. */
+/** Decides whether tokens exchanged for a server's scopes may be sent to its address. */
 export interface OboTargets {
-  /** Null: they may, or the server gets no token. Without I/O, and nothing but a look once it was asked. */
+  /** The first problem, or null if the server may receive tokens or does not use any. Without I/O; results are cached. */
   findProblem(server: OboCandidate): OboProblem | null;
 }
 
-export interface OboTargetsParts {
-  /** Those of the running configuration: another list is another configuration. */
+interface OboTargetsParts {
+  /** The providers of the current configuration. The array changes identity when the configuration is reloaded. */
   readonly providers: () => readonly ProviderSettings[];
   readonly login: () => KnownLogin | null;
-  /** The servers of the file, of the same configuration. */
+  /** The servers of the configuration file. Changes identity on reload. */
   readonly declaredServers: () => readonly ServerSettings[];
-  /** What the token behind `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}` is asked for with. */
+  /** The scopes that are requested for `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}`. */
   readonly graphScopes: string;
 }
 
@@ -51,24 +51,22 @@ export function createOboTargets(parts: OboTargetsParts): OboTargets {
       lastProviders = providers;
       lastDeclared = declaredServers;
       lastLogin = login;
-      const authority = authorityOf(server);
+      const authority = getAuthority(server);
       const cached = cache.get(server.settings);
       if (cached?.authority === authority) return cached.problem;
-      const problem = checkOboTarget(server.settings, {
-        providers,
-        login,
-        graphScopes,
-        declaredServers,
-        authority,
-      });
+      const context = { providers, login, graphScopes, declaredServers, authority };
+      const problem = checkOboTarget(server.settings, context);
       cache.set(server.settings, { authority, problem });
       return problem;
     },
   };
 }
 
-/** Of an override only what leaves the operator's decisions alone is the operator's; what is not known to be so is not. */
-function authorityOf({ source, securityDecision }: OboCandidate): OboAuthority {
+/**
+ * An override counts as the operator's only if it leaves every security field of the operator unchanged. Without an
+ * intact security decision, the administrator's stricter rules apply.
+ */
+function getAuthority({ source, securityDecision }: OboCandidate): OboAuthority {
   if (source === 'yaml') return 'operator';
   if (source === 'user') return 'user';
   return securityDecision?.decidedBy === null && securityDecision.isIntact ? 'operator' : 'administrator';

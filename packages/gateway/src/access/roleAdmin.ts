@@ -26,23 +26,23 @@ export interface RoleChange {
   readonly permissions?: PartialPermissions | undefined;
 }
 
-/** Roles of the caller's own tenant, by its administrators. */
+/** Administration of the roles of the caller's tenant. */
 export interface RoleAdmin {
   list(caller: UserPrincipal): Promise<readonly Role[]>;
   view(caller: UserPrincipal, name: string): Promise<Role>;
   create(caller: UserPrincipal, role: NewRole): Promise<Role>;
-  /** `seen` is the version the caller decided on; null: whatever it is now. */
+  /** Throws VERSION_CONFLICT if the stored version differs from `expectedVersion`; null accepts any version. */
   change(
     caller: UserPrincipal,
     name: string,
     change: RoleChange,
     expectedVersion: number | null,
   ): Promise<Role>;
-  /** With everything that was shared with it. */
+  /** Removes the role and all grants to it. */
   remove(caller: UserPrincipal, name: string): Promise<void>;
 }
 
-export interface RoleAdminParts extends LeaseParts {
+interface RoleAdminParts extends LeaseParts {
   readonly roles: Roles;
   readonly store: RoleStore;
   readonly users: Pick<UserStore, 'countWithRole'>;
@@ -77,12 +77,12 @@ export function createRoleAdmin(parts: RoleAdminParts): RoleAdmin {
 
   async function insertRole({ tenant, userId }: UserPrincipal, role: NewRole): Promise<void> {
     await roles.refresh();
-    // Names that differ in case alone would be taken for each other.
+    // Names that differ only in case are easily confused, and lookups ignore case.
     if (roles.findName(tenant, role.name) !== null) throw new GatewayError('ROLE_TAKEN');
     if (roles.list(tenant).length >= MAX_ROLES) {
       throw new GatewayError('REQUEST_INVALID', { detail: 'The tenant has the maximum number of roles.' });
     }
-    const permissions = { ...defaultPermissionsOf(role.name), ...role.permissions };
+    const permissions = { ...getDefaultPermissions(role.name), ...role.permissions };
     const now = clock.now();
     const record = {
       ...{ ...role, id: roleId(tenant, role.name), tenant, permissions, version: 1 },
@@ -91,7 +91,7 @@ export function createRoleAdmin(parts: RoleAdminParts): RoleAdmin {
     if ((await store.insert(record)) === 'taken') throw new GatewayError('ROLE_TAKEN');
   }
 
-  /** Returns what changed. */
+  /** Returns the names of the changed fields. */
   async function updateRole(
     { tenant, userId }: UserPrincipal,
     name: string,
@@ -103,15 +103,13 @@ export function createRoleAdmin(parts: RoleAdminParts): RoleAdmin {
       if (!before) throw new GatewayError('ROLE_NOT_FOUND');
       if (expectedVersion !== null && expectedVersion !== before.version)
         throw new GatewayError('VERSION_CONFLICT');
-      const permissions = {
-        ...before.permissions,
-        ...withoutManaged(name, change.permissions ?? {}, getConfiguredPermissions()),
-      };
+      const requested = omitManaged(name, change.permissions ?? {}, getConfiguredPermissions());
+      const permissions = { ...before.permissions, ...requested };
       const description = change.description ?? before.description;
-      const changed = mcpPermissions.filter(
-        (bit) => permissions[bit] !== before.permissions[bit],
-      ) as string[];
-      if (description !== before.description) changed.push('description');
+      const changed = [
+        ...mcpPermissions.filter((permission) => permissions[permission] !== before.permissions[permission]),
+        ...(description === before.description ? [] : ['description']),
+      ];
       if (changed.length === 0) return [];
       const after: RoleRecord = {
         ...{ ...before, description, permissions, version: before.version + 1 },
@@ -120,7 +118,7 @@ export function createRoleAdmin(parts: RoleAdminParts): RoleAdmin {
       const outcome =
         before.version === 0 ? await store.insert(after) : await store.replace(after, before.version);
       if (outcome === 'inserted' || outcome === 'replaced') return changed;
-      // Somebody was faster: who named a version is told, who did not is laid over theirs.
+      // A concurrent change won. The next iteration reads it: it conflicts with `expectedVersion`, or is merged.
     }
     throw new GatewayError('VERSION_CONFLICT');
   }
@@ -128,7 +126,8 @@ export function createRoleAdmin(parts: RoleAdminParts): RoleAdmin {
   async function removeRole({ tenant }: UserPrincipal, name: string): Promise<void> {
     if (!(await store.find(tenant, name))) throw new GatewayError('ROLE_NOT_FOUND');
     if ((await users.countWithRole(tenant, name)) > 0) throw new GatewayError('ROLE_IN_USE');
-    // Before, so that no failure leaves grants for the next role of this name; after, for who shares meanwhile.
+    // Grants are removed first, so that a failure leaves none for a later role of this name, and again afterwards for
+    // grants that were written in between.
     await acl.removePrincipal(tenant, 'role', name);
     await store.remove(tenant, name);
     await acl.removePrincipal(tenant, 'role', name);
@@ -171,7 +170,7 @@ export function createRoleAdmin(parts: RoleAdminParts): RoleAdmin {
   };
 }
 
-/** A built-in role that nobody has changed yet: version 0. */
+/** A built-in role without a stored record has version 0. */
 function createUnstoredRole(tenant: string, name: string, now: number): RoleRecord | null {
   if (!isBuiltInRole(name)) return null;
   return {
@@ -180,63 +179,59 @@ function createUnstoredRole(tenant: string, name: string, now: number): RoleReco
   };
 }
 
-/** Without what the configuration says itself. What it says otherwise is refused: the change would have no effect. */
-function withoutManaged(
+/**
+ * The requested permissions without those that the configuration file sets. Throws ROLE_MANAGED if a requested value
+ * differs from the configured one, because the change would have no effect.
+ */
+function omitManaged(
   name: string,
   requested: PartialPermissions,
   configured: ConfiguredPermissions,
 ): PartialPermissions {
   const managed = isBuiltInRole(name) ? configured[name] : {};
-  const bits = Object.keys(requested) as McpPermission[];
-  const conflicting = bits.filter((bit) => managed[bit] !== undefined && managed[bit] !== requested[bit]);
+  const entries = Object.entries(requested) as [McpPermission, boolean][];
+  const conflicting = entries.filter(([key, value]) => managed[key] !== undefined && managed[key] !== value);
   if (conflicting.length > 0) {
     throw new GatewayError('ROLE_MANAGED', {
-      errors: conflicting.map((bit) => ({
-        path: `permissions.MCP_SERVERS.${bit}`,
+      errors: conflicting.map(([permission]) => ({
+        path: `permissions.MCP_SERVERS.${permission}`,
         code: 'managed',
         message: 'This permission is set by interface.mcpServers in the configuration.',
       })),
     });
   }
-  return Object.fromEntries(
-    bits.filter((bit) => managed[bit] === undefined).map((bit) => [bit, requested[bit]]),
-  );
+  return Object.fromEntries(entries.filter(([permission]) => managed[permission] === undefined));
 }
 
 function listGranted(permissions: PartialPermissions): string[] {
-  return ['name', ...mcpPermissions.filter((bit) => permissions[bit] === true)];
+  return ['name', ...mcpPermissions.filter((permission) => permissions[permission] === true)];
 }
 
-/** Whose word a default is. */
+/** The `updatedBy` value of defaults that the gateway writes. */
 const SYSTEM_ACTOR = '-';
-const MAX_BACKFILL_ATTEMPTS = 5;
 
 /**
- * A permission that is younger than a stored role gets its default there, once: from then on the bit is there, and what
- * is there is somebody's choice. How many roles were filled.
+ * Stores the default of each permission that was added to the product after a role was stored. From then on the stored
+ * value counts, so that an administrator's decision is not overridden by later defaults. Returns the number of updated roles.
  */
-export async function backfillRoles(parts: {
+export async function backfillRoles({
+  store,
+  changes,
+  clock,
+}: {
   readonly store: RoleStore;
   readonly changes: ChangeFeed;
   readonly clock: Clock;
 }): Promise<number> {
-  const { store, changes, clock } = parts;
-
-  /** By version: whoever decides meanwhile is read again, never overwritten. */
+  /** Compare-and-set by version: on a concurrent change, reads the role again. */
   async function backfillRole(initial: RoleRecord): Promise<boolean> {
     let role: RoleRecord | null = initial;
-    for (
-      let attempts = 0;
-      role && hasMissingPermissions(role) && attempts < MAX_BACKFILL_ATTEMPTS;
-      attempts += 1
-    ) {
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
+      if (!role || !hasMissingPermissions(role)) return false;
       const { tenant, name, version } = role;
-      const updated = {
-        ...role,
-        permissions: { ...defaultPermissionsOf(name), ...role.permissions },
-        version: version + 1,
-        updatedAt: clock.now(),
-        updatedBy: SYSTEM_ACTOR,
+      const updated: RoleRecord = {
+        ...{ ...role, permissions: { ...getDefaultPermissions(name), ...role.permissions } },
+        ...{ version: version + 1, updatedAt: clock.now(), updatedBy: SYSTEM_ACTOR },
       };
       if ((await store.replace(updated, version)) === 'replaced') return true;
       role = await store.find(tenant, name);
@@ -254,8 +249,8 @@ function hasMissingPermissions({ permissions }: RoleRecord): boolean {
   return mcpPermissions.some((permission) => permissions[permission] === undefined);
 }
 
-/** Of a custom role: nothing. */
-function defaultPermissionsOf(name: string): Record<string, boolean> {
+/** A custom role has no permissions by default. */
+function getDefaultPermissions(name: string): Record<string, boolean> {
   return Object.fromEntries(
     mcpPermissions.map((permission) => [permission, isBuiltInRole(name) && roleDefaults[name][permission]]),
   );

@@ -14,42 +14,48 @@ import { type Principal, isAdmin } from '../principal/principal.ts';
 import { createReplicatedValue } from '../replication/replicatedValue.ts';
 import type { Log } from '../upstream/upstream.ts';
 
-/** A role as it counts now. */
+/** A role with its effective permissions. */
 export interface Role {
   readonly name: string;
   readonly description: string;
   readonly isBuiltIn: boolean;
   readonly permissions: Readonly<Record<McpPermission, boolean>>;
-  /** The bits that the configuration decides about. */
+  /** The permissions that the configuration file sets. */
   readonly managed: readonly McpPermission[];
-  /** 0 while nothing is stored about it. */
+  /** 0 if the store has no record of the role. */
   readonly version: number;
   readonly updatedAt: number | null;
 }
 
-/** What roles there are and what they allow, at most two seconds old. Nobody has anything while that is not known. */
+/** The roles and their permissions, at most two seconds old. While they are unknown, no role has any permission. */
 export interface Roles {
   permits(principal: Principal, permission: McpPermission): boolean;
-  /** The same as a refusal: MCP_FORBIDDEN, or STORE_UNAVAILABLE while nobody can say. */
+  /** Throws MCP_FORBIDDEN if the role lacks the permission, or STORE_UNAVAILABLE while the roles are unknown. */
   readonly requirePermission: RequirePermission;
-  /** Of a role, for whom nobody is calling as: the author of a server. */
+  /** Whether a role has a permission, without a caller: used for the author of a server. */
   roleHasPermission(tenant: string, role: string, permission: McpPermission): boolean;
   exists(tenant: string, name: string): boolean;
-  /** The name as it is written; a front end may write it in any case. Null for one that does not exist. */
+  /** The stored spelling of a role name. The comparison ignores case. Null if the role does not exist. */
   findName(tenant: string, input: string): string | null;
-  /** Built-in ones first. */
+  /** Built-in roles first. */
   list(tenant: string): readonly Role[];
-  /** Whether it is at most two seconds old: what is decided for good may not rest on less. */
+  /** Whether the roles are at most two seconds old. A decision that is stored must not rest on older data. */
   isFresh(): boolean;
-  /** Reads now; rejects when the store does not answer. */
+  /** Reads the roles now. Rejects if the store does not respond. */
   refresh(): Promise<void>;
   readonly ready: Promise<void>;
   stop(): void;
 }
 
-export interface RolesParts {
+/** Throws unless the caller's role has the permission. */
+export type RequirePermission = (principal: Principal, permission: McpPermission) => void;
+
+/** The permissions of built-in roles that the configuration file sets. */
+export type ConfiguredPermissions = Readonly<Record<BuiltInRole, Readonly<PartialPermissions>>>;
+
+interface RolesParts {
   readonly store: RoleStore;
-  /** The bits the file names. The same object for as long as the configuration does not change. */
+  /** Returns the same object until the configuration is reloaded. */
   readonly getConfiguredPermissions: () => ConfiguredPermissions;
   readonly changes: ChangeFeed;
   readonly clock: Clock;
@@ -70,7 +76,7 @@ export function createRoles({ store, getConfiguredPermissions, changes, clock, l
     },
   });
 
-  function current(): RoleTable | null {
+  function getTable(): RoleTable | null {
     const configured = getConfiguredPermissions();
     if (lastConfigured !== configured) {
       lastConfigured = configured;
@@ -80,42 +86,37 @@ export function createRoles({ store, getConfiguredPermissions, changes, clock, l
     return table;
   }
 
-  /** Who gave a bit over REST should find out why it is not there. */
+  /** Logs each stored permission that the configuration file overrides, so that administrators find out why it has no effect. */
   function logOverridden(all: readonly RoleRecord[], configured: ConfiguredPermissions): void {
     for (const { id, name, permissions } of all) {
       if (!isBuiltInRole(name)) continue;
       for (const permission of mcpPermissions) {
-        const [configuredValue, stored] = [configured[name][permission], permissions[permission]];
-        const logKey = JSON.stringify([id, permission, configuredValue]);
-        if (
-          configuredValue === undefined ||
-          stored === undefined ||
-          configuredValue === stored ||
-          loggedKeys.has(logKey)
-        )
-          continue;
+        const [value, stored] = [configured[name][permission], permissions[permission]];
+        const logKey = JSON.stringify([id, permission, value]);
+        if (value === undefined || stored === undefined) continue;
+        if (value === stored || loggedKeys.has(logKey)) continue;
         loggedKeys.add(logKey);
-        log('role_overridden_by_configuration', { role: name, permission, value: configuredValue });
+        log('role_overridden_by_configuration', { role: name, permission, value });
       }
     }
   }
 
   function permits({ kind, tenant, role }: Principal, permission: McpPermission): boolean {
-    // Administrators are people: a program is none, whatever its token says.
+    // A service principal is never an administrator, whatever its token claims.
     if (kind === 'service' && role === 'ADMIN') return false;
     return roleHasPermission(tenant, role, permission);
   }
 
   function roleHasPermission(tenant: string, role: string, permission: McpPermission): boolean {
     const bit = permissionBits.get(permission) ?? 0;
-    return ((current()?.getBits(tenant, role) ?? 0) & bit) !== 0;
+    return ((getTable()?.getBits(tenant, role) ?? 0) & bit) !== 0;
   }
 
-  const recordsOf = (tenant: string) => (records ?? []).filter((record) => record.tenant === tenant);
+  const listRecords = (tenant: string) => (records ?? []).filter((record) => record.tenant === tenant);
 
   function listNames(tenant: string): string[] {
     if (!records) return [];
-    const custom = recordsOf(tenant).filter(({ name }) => !isBuiltInRole(name));
+    const custom = listRecords(tenant).filter(({ name }) => !isBuiltInRole(name));
     return [...builtInRoles, ...custom.map(({ name }) => name)];
   }
 
@@ -133,7 +134,7 @@ export function createRoles({ store, getConfiguredPermissions, changes, clock, l
       return names.find((name) => name.toLowerCase() === input.toLowerCase()) ?? null;
     },
     list(tenant) {
-      const stored = new Map(recordsOf(tenant).map((record) => [record.name, record]));
+      const stored = new Map(listRecords(tenant).map((record) => [record.name, record]));
       return listNames(tenant).map((name) => toRole(name, stored.get(name), getConfiguredPermissions()));
     },
     isFresh: () => replicatedRoles.isFresh(),
@@ -149,7 +150,7 @@ function toRole(name: string, record: RoleRecord | undefined, configured: Config
     name,
     description: record?.description ?? '',
     isBuiltIn,
-    permissions: effectivePermissions(name, record?.permissions ?? {}, configured),
+    permissions: getEffectivePermissions(name, record?.permissions ?? {}, configured),
     managed: isBuiltIn
       ? mcpPermissions.filter((permission) => configured[name][permission] !== undefined)
       : [],
@@ -158,27 +159,21 @@ function toRole(name: string, record: RoleRecord | undefined, configured: Config
   };
 }
 
-/** Throws unless the caller's role has the permission. */
-export type RequirePermission = (principal: Principal, permission: McpPermission) => void;
-
-/** The door has asked already; what changes other people's rights asks again. */
+/** Routes check this too. Functions that change other users' rights check it again. */
 export function requireAdmin(principal: Principal): void {
   if (!isAdmin(principal)) throw new GatewayError('FORBIDDEN');
 }
 
-/** The bits that the configuration names for the built-in roles. */
-export type ConfiguredPermissions = Readonly<Record<BuiltInRole, Readonly<PartialPermissions>>>;
-
-/** A permission as a bit. A map: what nobody knows has none, whatever it is called. */
+/** A map, not an object: an unknown permission has no bit, even if its name is a property of `Object.prototype`. */
 const permissionBits: ReadonlyMap<string, number> = new Map(
   mcpPermissions.map((permission, index) => [permission, 2 ** index]),
 );
 
 /**
- * What a role has: the defaults, then what somebody decided, then what the configuration names. A custom role has
- * nothing that nobody decided.
+ * The permissions of a role: the configuration file wins over the stored value, which wins over the default. A custom
+ * role has no defaults and is not configurable in the file.
  */
-function effectivePermissions(
+function getEffectivePermissions(
   name: string,
   stored: Readonly<Record<string, boolean>>,
   configured: ConfiguredPermissions,
@@ -196,7 +191,7 @@ function effectivePermissions(
   ) as Record<McpPermission, boolean>;
 }
 
-/** What every role of every tenant has, to be asked on each call. */
+/** The permissions of every role of every tenant as bit sets, for lookups on each call. */
 interface RoleTable {
   /** 0 for a role that does not exist. */
   getBits(tenant: string, role: string): number;
@@ -204,13 +199,13 @@ interface RoleTable {
 
 function buildRoleTable(records: readonly RoleRecord[], configured: ConfiguredPermissions): RoleTable {
   const builtInBits = new Map<string, number>(
-    builtInRoles.map((role) => [role, toBits(effectivePermissions(role, {}, configured))]),
+    builtInRoles.map((role) => [role, toBits(getEffectivePermissions(role, {}, configured))]),
   );
   const tenants = new Map<string, Map<string, number>>();
   for (const { tenant, name, permissions } of records) {
     const roles = tenants.get(tenant) ?? new Map<string, number>();
     tenants.set(tenant, roles);
-    roles.set(name, toBits(effectivePermissions(name, permissions, configured)));
+    roles.set(name, toBits(getEffectivePermissions(name, permissions, configured)));
   }
   return {
     getBits: (tenant, role) => tenants.get(tenant)?.get(role) ?? builtInBits.get(role) ?? 0,

@@ -10,7 +10,7 @@ import {
   hasAclBit,
 } from '@behalf/contracts';
 import type { Audit, AuditEvent } from '../audit/audit.ts';
-import { type AuditedResult, withAudit } from '../audit/withAudit.ts';
+import { withAudit } from '../audit/withAudit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { type AclKey, type AclRecord, type UserStore, aclId } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
@@ -25,31 +25,31 @@ interface ShareResourceParts extends LeaseParts {
   readonly audit: Audit;
 }
 
-/** Something that this caller may share. */
+/** A server, block or set that the caller may share. */
 export interface Shareable {
-  /** How rows name it. */
+  /** The resource id in the ACL rows. */
   readonly resourceId: string;
-  /** What the caller may do with it. */
+  /** The bits of the caller. A caller cannot grant or revoke bits that the caller lacks. */
   readonly callerBits: number;
-  /** Which bits of it there are to have. */
+  /** The bits that can be granted on this resource. */
   readonly grantableBits: number;
-  /** Whether it is for everybody, whatever the rows say. */
+  /** Whether all users have access regardless of the rows. */
   readonly isPublicByDefinition: boolean;
-  /** Whether its last owner may go. */
+  /** Whether the resource may lose its last owner. */
   readonly canRemoveLastOwner: boolean;
+  /** The error code for a caller who grants or revokes bits that the caller lacks. */
   readonly forbiddenCode: ErrorCode;
 }
 
 interface ShareOperation {
-  /** As it is written down. */
   readonly event: Omit<AuditEvent, 'kind' | 'outcome' | 'code' | 'changed'> & {
     readonly kind: 'permission';
   };
-  /** Whether the caller may share it, by what is known now; throws otherwise. */
+  /** Throws unless the caller may share the resource according to the current roles and rows. */
   readonly authorize: () => Shareable | Promise<Shareable>;
 }
 
-/** Shares something, or takes that back: all of a request or nothing of it. */
+/** Applies a sharing request atomically. */
 export function shareResource(
   parts: ShareResourceParts,
   principal: UserPrincipal,
@@ -58,48 +58,29 @@ export function shareResource(
 ): Promise<SharingView> {
   const { acl, roles, audit } = parts;
   const { tenant } = principal;
-
-  async function share(
-    initial: Shareable,
-    assertLeaseHeld: () => Promise<void>,
-  ): Promise<AuditedResult<SharingView>> {
-    await Promise.all([acl.refresh(), roles.refresh()]);
-    const current = await authorize();
-    const { resourceId } = initial;
-    const decision = decideSharing(
-      {
-        ...{
-          tenant,
-          serverId: resourceId,
-          rows: await acl.listRows(tenant, resourceId),
-          callerBits: current.callerBits,
-        },
-        ...{ grantableBits: current.grantableBits, isPublicByDefinition: current.isPublicByDefinition },
-        ...{ canRemoveLastOwner: current.canRemoveLastOwner, forbiddenCode: current.forbiddenCode },
-        ...{ grantedBy: principal.userId, grantedAt: parts.clock.now() },
-      },
-      request,
-    );
-    if (decision.widensPublicAccess) roles.requirePermission(principal, 'SHARE_PUBLIC');
-    await requirePrincipalsExist(parts, tenant, decision.put);
-    if (decision.changed.length > 0) {
-      await assertLeaseHeld();
-      await acl.write(decision);
-    }
-    return { result: await viewSharing(parts, principal, current), changed: decision.changed };
-  }
-
   return withAudit(audit, event, async () => {
-    // Before, so that only those wait in line who may share; and again when it is their turn: of two owners who take it
-    // from each other one comes too late.
+    // The first check keeps unauthorized callers from waiting for the lease. The check under the lease decides: if two
+    // owners revoke each other's access at the same time, the second one must fail.
     const initial = await authorize();
-    return withMaintenanceLease(parts, ['acl', tenant, initial.resourceId], (assertLeaseHeld) =>
-      share(initial, assertLeaseHeld),
-    );
+    return withMaintenanceLease(parts, ['acl', tenant, initial.resourceId], async (assertLeaseHeld) => {
+      await Promise.all([acl.refresh(), roles.refresh()]);
+      const current = await authorize();
+      const rows = await acl.listRows(tenant, current.resourceId);
+      const decision = decideSharing(current, rows, request, {
+        ...{ tenant, grantedBy: principal.userId, grantedAt: parts.clock.now() },
+      });
+      if (decision.widensPublicAccess) roles.requirePermission(principal, 'SHARE_PUBLIC');
+      await requirePrincipalsExist(parts, tenant, decision.put);
+      if (decision.changed.length > 0) {
+        await assertLeaseHeld();
+        await acl.write(decision);
+      }
+      return { result: await viewSharing(parts, principal, current), changed: decision.changed };
+    });
   });
 }
 
-/** With whom it is shared. */
+/** The principals with whom a resource is shared. */
 export async function viewSharing(
   { acl, users }: Pick<ShareResourceParts, 'acl' | 'users'>,
   { tenant }: UserPrincipal,
@@ -116,7 +97,7 @@ export async function viewSharing(
   };
 }
 
-/** Somebody of another tenant does not exist here. Groups are whatever tokens say, so any name may be one. */
+/** Accounts of other tenants do not exist here. Group names come from tokens, so any name is accepted. */
 async function requirePrincipalsExist(
   { users, roles }: ShareResourceParts,
   tenant: string,
@@ -144,50 +125,33 @@ async function toPrincipalView(
   const { tenant, principalType: type, principalId: id, bits } = row;
   const accessRoleId = findAclRole(bits);
   if (type === 'public' || accessRoleId === undefined) return [];
-  if (type !== 'user') return [{ type, id, name: id, accessRoleId }];
-  const user = await users.findById(id);
-  // Of an account that is gone only the row is left, so that it can be taken away.
+  const user = type === 'user' ? await users.findById(id) : null;
+  // The row of a deleted account stays visible, so that it can be removed.
   if (user?.tenant !== tenant) return [{ type, id, name: id, accessRoleId }];
   return [{ type, id, name: user.name, email: user.email, accessRoleId }];
-}
-
-/** What the decision rests on. */
-interface SharingContext {
-  readonly tenant: string;
-  readonly serverId: string;
-  /** As they are now. */
-  readonly rows: readonly AclRecord[];
-  /** What the caller may do with it: nobody gives or takes what they do not have. */
-  readonly callerBits: number;
-  /** Which bits of it there are to have. */
-  readonly grantableBits: number;
-  /** Whether the definition is for everybody, whatever the rows say. */
-  readonly isPublicByDefinition: boolean;
-  /** Whether the last owner may go: an administrator can give it to somebody again. */
-  readonly canRemoveLastOwner: boolean;
-  /** What somebody is told who gives or takes what they do not have. */
-  readonly forbiddenCode: ErrorCode;
-  readonly grantedBy: string;
-  readonly grantedAt: number;
 }
 
 interface SharingDecision {
   readonly put: readonly AclRecord[];
   readonly remove: readonly string[];
-  /** Who is concerned, such as `user:<id>`. */
+  /** The affected principals, such as `user:<id>`. */
   readonly changed: readonly string[];
-  /** Whether more becomes public than was, or something else: by the word, or by the role that everybody begins with. */
+  /** Whether the change grants access to everyone: through the public row or the default role USER. */
   readonly widensPublicAccess: boolean;
 }
 
 const MAX_ROWS = 500;
 
-/** What a request would write, or why it must not. */
-function decideSharing(sharing: SharingContext, request: ShareRequest): SharingDecision {
-  const { tenant, serverId, callerBits, grantableBits, grantedBy, grantedAt } = sharing;
-  const rows = new Map(sharing.rows.map((row) => [row.id, row]));
+/** Computes the rows to write, or throws if the caller may not make the change. */
+function decideSharing(
+  { resourceId, callerBits, grantableBits, ...shareable }: Shareable,
+  currentRows: readonly AclRecord[],
+  request: ShareRequest,
+  { tenant, ...grantFields }: Pick<AclRecord, 'tenant' | 'grantedBy' | 'grantedAt'>,
+): SharingDecision {
+  const rows = new Map(currentRows.map((row) => [row.id, row]));
   const toKey = (principalType: AclKey['principalType'], principalId: string): AclKey => ({
-    ...{ tenant, serverId, principalType, principalId },
+    ...{ tenant, serverId: resourceId, principalType, principalId },
   });
   const put: AclRecord[] = [];
   const remove: string[] = [];
@@ -197,15 +161,15 @@ function decideSharing(sharing: SharingContext, request: ShareRequest): SharingD
     const before = rows.get(id)?.bits ?? 0;
     if (before === bits) return;
     if (((bits | (before & grantableBits)) & ~callerBits) !== 0)
-      throw new GatewayError(sharing.forbiddenCode);
-    put.push({ ...key, id, bits, grantedBy, grantedAt });
+      throw new GatewayError(shareable.forbiddenCode);
+    put.push({ ...key, ...grantFields, id, bits });
   }
 
   function revoke(key: AclKey): void {
     const id = aclId(key);
     const before = rows.get(id);
     if (!before) return;
-    if ((before.bits & grantableBits & ~callerBits) !== 0) throw new GatewayError(sharing.forbiddenCode);
+    if ((before.bits & grantableBits & ~callerBits) !== 0) throw new GatewayError(shareable.forbiddenCode);
     remove.push(id);
   }
 
@@ -213,16 +177,16 @@ function decideSharing(sharing: SharingContext, request: ShareRequest): SharingD
   for (const { type, id, accessRoleId } of request.updated) grant(toKey(type, id), aclRoles[accessRoleId]);
   for (const { type, id } of request.removed) revoke(toKey(type, id));
 
-  const everyoneKey = toKey('public', '');
-  if (!request.public && sharing.isPublicByDefinition) {
+  const publicKey = toKey('public', '');
+  if (!request.public && shareable.isPublicByDefinition) {
     throw new GatewayError('MCP_SERVER_MANAGED', {
       detail: 'The definition already grants access to all users.',
     });
   }
   const publicBits = request.public ? aclRoles[request.publicAccessRoleId ?? 'mcpServer_viewer'] : 0;
-  const isAlreadyPublic = sharing.isPublicByDefinition && publicBits === aclRoles.mcpServer_viewer;
-  if (publicBits === 0) revoke(everyoneKey);
-  else if (!isAlreadyPublic) grant(everyoneKey, publicBits);
+  const isAlreadyPublic = shareable.isPublicByDefinition && publicBits === aclRoles.mcpServer_viewer;
+  if (publicBits === 0) revoke(publicKey);
+  else if (!isAlreadyPublic) grant(publicKey, publicBits);
 
   const after = new Map(rows);
   for (const row of put) after.set(row.id, row);
@@ -230,23 +194,23 @@ function decideSharing(sharing: SharingContext, request: ShareRequest): SharingD
   if (after.size > MAX_ROWS) {
     throw createInvalidError('updated', 'too_many', `It can be shared with at most ${MAX_ROWS} principals.`);
   }
-  if (!sharing.canRemoveLastOwner && hasOwner(rows) && !hasOwner(after)) {
+  if (!shareable.canRemoveLastOwner && hasOwner(rows) && !hasOwner(after)) {
     throw createInvalidError('removed', 'last_owner', 'At least one user must remain owner.');
   }
   const removedRows = remove.flatMap((id) => rows.get(id) ?? []);
   return {
     put,
     remove,
-    changed: [...put, ...removedRows].map(formatPrincipal),
-    widensPublicAccess: put.some(grantsEveryone),
+    changed: [...put, ...removedRows].map(({ principalType, principalId }) =>
+      principalType === 'public' ? 'public' : `${principalType}:${principalId}`,
+    ),
+    widensPublicAccess: put.some(
+      ({ principalType, principalId }) =>
+        principalType === 'public' || (principalType === 'role' && principalId === 'USER'),
+    ),
   };
 }
 
-function grantsEveryone({ principalType, principalId }: AclRecord): boolean {
-  return principalType === 'public' || (principalType === 'role' && principalId === 'USER');
-}
-
-/** Who is named twice could be meant either way. */
 function requireUnique(principals: readonly { type: SharedWith; id: string }[]): void {
   const seen = new Set<string>();
   for (const { type, id } of principals) {
@@ -256,15 +220,11 @@ function requireUnique(principals: readonly { type: SharedWith; id: string }[]):
   }
 }
 
-/** A user who may share it. Groups come and go with tokens, and roles with administrators. */
+/** Whether a user, not only a group or a role, may share the resource. Tokens and administrators change groups and roles. */
 function hasOwner(rows: ReadonlyMap<string, AclRecord>): boolean {
   return [...rows.values()].some(
     ({ principalType, bits }) => principalType === 'user' && hasAclBit(bits, 'SHARE'),
   );
-}
-
-function formatPrincipal({ principalType, principalId }: AclRecord): string {
-  return principalType === 'public' ? 'public' : `${principalType}:${principalId}`;
 }
 
 function createInvalidError(path: string, code: string, message: string): GatewayError {

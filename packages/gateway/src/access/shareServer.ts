@@ -21,57 +21,45 @@ export interface ShareParts extends ManageParts, LeaseParts {
   readonly audit: Audit;
 }
 
-/** With whom a server is shared: for those who may share it. */
+/** The principals with whom a server is shared. Requires SHARE on the server. */
 export async function getServerSharing(
   parts: ShareParts,
   principal: UserPrincipal,
   id: string,
 ): Promise<SharingView> {
-  return viewSharing(parts, principal, toShareable(principal, requireShareable(parts, principal, id)));
+  return viewSharing(parts, principal, requireShareable(parts, principal, id));
 }
 
-/** Shares a server, or takes that back: all of a request or nothing of it. */
+/** Changes with whom a server is shared, atomically. */
 export function shareServer(
   parts: ShareParts,
   principal: UserPrincipal,
   id: string,
   request: ShareRequest,
 ): Promise<SharingView> {
-  const { roles, registry } = parts;
   const { tenant } = principal;
-  const server = registry.get(tenant, id)?.name;
+  const server = parts.registry.get(tenant, id)?.name;
   const eventBase = { kind: 'permission', action: 'acl.change', server, serverId: id } as const;
   const event = { ...eventBase, tenant, actor: actorOf(principal), door: 'rest' } as const;
-  const authorize = async () => {
-    roles.requirePermission(principal, 'SHARE');
-    return toShareable(principal, requireShareable(parts, principal, id));
+  const authorize = () => {
+    parts.roles.requirePermission(principal, 'SHARE');
+    return requireShareable(parts, principal, id);
   };
   return shareResource(parts, principal, { event, authorize }, request);
 }
 
-function requireShareable(parts: ShareParts, principal: UserPrincipal, id: string): ManagedServer {
-  const managed = getManagedServer(parts, principal, id);
-  if (!hasAclBit(managed.bits, 'SHARE')) throw new GatewayError('MCP_ACL_FORBIDDEN');
-  return managed;
-}
-
-function toShareable(principal: UserPrincipal, { server, bits }: ManagedServer): Shareable {
+function requireShareable(parts: ManageParts, principal: UserPrincipal, id: string): Shareable {
+  const { server, bits } = getManagedServer(parts, principal, id);
+  if (!hasAclBit(bits, 'SHARE')) throw new GatewayError('MCP_ACL_FORBIDDEN');
   return {
-    ...{
-      resourceId: server.id,
-      callerBits: bits,
-      grantableBits: getGrantableBits(server),
-      isPublicByDefinition: isPublicByDefinition(server),
-    },
-    // An administrator can give it to somebody again.
+    resourceId: server.id,
+    callerBits: bits,
+    grantableBits: getGrantableBits(server),
+    isPublicByDefinition: hasOperatorSource(server) && server.settings.access === undefined,
+    // An administrator can grant the server to a new owner later.
     canRemoveLastOwner: isAdmin(principal),
     forbiddenCode: 'MCP_ACL_FORBIDDEN',
   };
-}
-
-/** By its definition. */
-function isPublicByDefinition(server: ServerSnapshot): boolean {
-  return hasOperatorSource(server) && server.settings.access === undefined;
 }
 
 export interface ManageParts {
@@ -80,13 +68,13 @@ export interface ManageParts {
   readonly roles: Roles;
 }
 
-/** A server that this caller may at least look at, and what else they may do with it. */
 interface ManagedServer {
   readonly server: ServerSnapshot;
+  /** The caller's bits for managing the server. */
   readonly bits: number;
 }
 
-/** By id; for servers of the operator that is their name. One that is not for the caller does not exist. */
+/** A server by id that the caller may manage; throws MCP_SERVER_NOT_FOUND otherwise. */
 export function getManagedServer(
   { registry, acl, roles }: ManageParts,
   principal: Principal,
@@ -99,16 +87,18 @@ export function getManagedServer(
   return { server, bits };
 }
 
-/** Of all servers the caller may look at, by id. */
+/** The management bits of every server that the caller may view, by server id. */
 export function listManageBits(
   { registry, acl, roles }: ManageParts,
   principal: Principal,
 ): Record<string, number> {
   roles.requirePermission(principal, 'USE');
-  const entries = registry
-    .list(principal.tenant)
-    .map((server) => [server.id, acl.getManageBits(principal, server)]);
-  return Object.fromEntries((entries as [string, number][]).filter(([, bits]) => hasAclBit(bits, 'VIEW')));
+  return Object.fromEntries(
+    registry
+      .list(principal.tenant)
+      .map((server): [string, number] => [server.id, acl.getManageBits(principal, server)])
+      .filter(([, bits]) => hasAclBit(bits, 'VIEW')),
+  );
 }
 
 export interface SearchParts {
@@ -116,7 +106,10 @@ export interface SearchParts {
   readonly roles: Roles;
 }
 
-/** Whom of their own tenant somebody may share with. Groups are known from tokens alone: the caller's own are offered. */
+/**
+ * Finds users, groups and roles of the caller's tenant to share with. Groups are known only from tokens, so the search
+ * covers the caller's own groups.
+ */
 export async function searchPrincipals(
   { users, roles }: SearchParts,
   principal: UserPrincipal,
@@ -124,11 +117,10 @@ export async function searchPrincipals(
 ): Promise<FoundPrincipal[]> {
   roles.requirePermission(principal, 'SHARE');
   const { tenant } = principal;
-  const matches = (name: string) => name.toLowerCase().includes(q.toLowerCase());
   const toNamedPrincipals = (type: 'group' | 'role', names: readonly string[]): FoundPrincipal[] =>
-    types.includes(type)
-      ? names.filter(matches).map((name) => ({ type, id: name, name, source: 'local' }))
-      : [];
+    names
+      .filter((name) => types.includes(type) && name.toLowerCase().includes(q.toLowerCase()))
+      .map((name) => ({ type, id: name, name, source: 'local' }));
 
   const matchingUsers = types.includes('user')
     ? await users.list(tenant, { after: null, limit, search: q })
@@ -136,12 +128,10 @@ export async function searchPrincipals(
   const foundUsers: FoundPrincipal[] = matchingUsers
     .filter(({ disabledAt }) => disabledAt === null)
     .map(({ id, name, email }) => ({ type: 'user', id, name, email, source: 'local' }));
-  const rolesAndGroups = [
-    ...toNamedPrincipals(
-      'role',
-      roles.list(tenant).map(({ name }) => name),
-    ),
+  const roleNames = roles.list(tenant).map(({ name }) => name);
+  return [
+    ...foundUsers,
+    ...toNamedPrincipals('role', roleNames),
     ...toNamedPrincipals('group', principal.groups),
-  ];
-  return [...foundUsers, ...rolesAndGroups].slice(0, limit);
+  ].slice(0, limit);
 }

@@ -1,17 +1,17 @@
 import type { UserChangeRequest, UserSearch } from '@behalf/contracts';
-import { actorOf, type Audit, type AuditEvent } from '../audit/audit.ts';
+import { type Audit, actorOf } from '../audit/audit.ts';
+import { withAudit } from '../audit/withAudit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { LOCAL_ISSUER } from '../identity/accounts.ts';
 import type { SignInSessions } from '../identity/signInSessions.ts';
 import type { ChangeFeed, SessionRecord, UserChange, UserRecord, UserStore } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { withMaintenanceLease, roleLeaseKey, type LeaseParts } from '../replication/withLease.ts';
-import { withAudit } from '../audit/withAudit.ts';
+import { type LeaseParts, roleLeaseKey, withMaintenanceLease } from '../replication/withLease.ts';
 import { type Roles, requireAdmin } from './roles.ts';
 
-/** Accounts of the caller's own tenant, by its administrators; somebody of another tenant does not exist. */
+/** Administration of the accounts of the caller's tenant. Accounts of other tenants give USER_NOT_FOUND. */
 export interface UserAdmin {
-  /** In the order of their ids; `next` is the `after` of the next page. */
+  /** Ordered by id. `next` is the `after` value of the next page. */
   list(caller: UserPrincipal, page: UserSearch): Promise<{ users: UserRecord[]; next: string | null }>;
   view(caller: UserPrincipal, id: string): Promise<UserRecord>;
   change(caller: UserPrincipal, id: string, change: UserChangeRequest): Promise<UserRecord>;
@@ -20,7 +20,7 @@ export interface UserAdmin {
   endSessions(caller: UserPrincipal, id: string): Promise<number>;
 }
 
-export interface UserAdminParts extends LeaseParts {
+interface UserAdminParts extends LeaseParts {
   readonly users: UserStore;
   readonly sessions: Pick<SignInSessions, 'list' | 'endByHash' | 'endAll'>;
   readonly roles: Roles;
@@ -38,30 +38,33 @@ export function createUserAdmin(parts: UserAdminParts): UserAdmin {
     return user;
   }
 
-  async function requireRoleExists(tenant: string, role: string): Promise<void> {
-    await roles.refresh();
-    if (!roles.exists(tenant, role)) throw new GatewayError('ROLE_NOT_FOUND');
-  }
-
-  /** What the request means for this account; only what differs. */
+  /** Translates the request into the columns that differ from the stored account. */
   async function toUserChange(user: UserRecord, request: UserChangeRequest): Promise<UserChange> {
     const { role = user.role, disabled = user.disabledAt !== null } = request;
     const roleSource = request.role === undefined ? (request.roleSource ?? user.roleSource) : 'manual';
-    if (roleSource === 'claim' && user.issuer === LOCAL_ISSUER) throw createNoClaimsError();
+    if (roleSource === 'claim' && user.issuer === LOCAL_ISSUER) {
+      const message = 'A local account has no identity provider token.';
+      throw new GatewayError('REQUEST_INVALID', {
+        errors: [{ path: 'roleSource', code: 'no_claims', message }],
+      });
+    }
     const change: UserChange = {};
     if (role !== user.role) change.role = role;
     if (roleSource !== user.roleSource) {
-      // The next token decides, and none that was issued before: times of tokens are whole seconds.
+      // Only a token issued after this change may set the role. Token timestamps have a resolution of one second.
       const confirmedAt = Math.floor(clock.now() / 1_000) * 1_000 - 1;
       Object.assign(change, { roleSource, roleConfirmedAt: roleSource === 'claim' ? confirmedAt : null });
     }
     if (disabled !== (user.disabledAt !== null)) change.disabledAt = disabled ? clock.now() : null;
-    // A role may have gone while its last holders were disabled.
-    if (change.role !== undefined || change.disabledAt === null) await requireRoleExists(user.tenant, role);
+    // A role may be deleted while all accounts that have it are disabled, so enabling an account checks it too.
+    if (change.role !== undefined || change.disabledAt === null) {
+      await roles.refresh();
+      if (!roles.exists(user.tenant, role)) throw new GatewayError('ROLE_NOT_FOUND');
+    }
     return change;
   }
 
-  /** Writes it unless nobody would be left to administer the tenant. */
+  /** Writes the change unless the tenant would have no active administrator left. */
   async function updateUser(
     user: UserRecord,
     change: UserChange,
@@ -73,11 +76,11 @@ export function createUserAdmin(parts: UserAdminParts): UserAdmin {
     const countAdmins = () => users.countWithRole(tenant, 'ADMIN');
     if (removesAdmin && (await countAdmins()) < 2) throw new GatewayError('LAST_ADMIN');
     await assertLeaseHeld();
-    // By what was read: a token may have changed the role meanwhile.
+    // Compare-and-set: a token may have changed the role since the account was read.
     if (!(await users.update(id, change, clock.now(), { role, roleSource }))) {
       throw new GatewayError('VERSION_CONFLICT');
     }
-    // A lease is not a fence: should two have written all the same, both see it and both take it back.
+    // A lease is no fence. If two writers passed the first check, both see zero administrators and both roll back.
     if (removesAdmin && (await countAdmins()) === 0) {
       await users.update(id, { role, roleSource, roleConfirmedAt, disabledAt }, clock.now());
       throw new GatewayError('LAST_ADMIN');
@@ -85,20 +88,15 @@ export function createUserAdmin(parts: UserAdminParts): UserAdmin {
     return after;
   }
 
-  const createEvent = (caller: UserPrincipal, action: string, subject: string) =>
-    ({
-      kind: 'permission',
-      action,
-      subject,
-      tenant: caller.tenant,
-      actor: actorOf(caller),
-      door: 'admin',
-    }) satisfies Partial<AuditEvent>;
+  const createEvent = (caller: UserPrincipal, action: string, subject: string) => ({
+    ...{ kind: 'permission' as const, action, subject },
+    ...{ tenant: caller.tenant, actor: actorOf(caller), door: 'admin' as const },
+  });
 
   return {
     async list(caller, { limit, after = null, search }) {
       requireAdmin(caller);
-      // One more than asked for tells whether there is another page.
+      // One extra row shows whether there is another page.
       const page = { after, limit: limit + 1, ...(search !== undefined && { search }) };
       const found = await users.list(caller.tenant, page);
       const pageUsers = found.slice(0, limit);
@@ -111,11 +109,14 @@ export function createUserAdmin(parts: UserAdminParts): UserAdmin {
         return withMaintenanceLease(parts, roleLeaseKey(caller.tenant), async (assertLeaseHeld) => {
           const user = await findUser(caller, id);
           const change = await toUserChange(user, request);
-          const changed = listChangedNames(change);
+          const { role, roleSource, disabledAt } = change;
+          const changed = Object.entries({ role, roleSource, disabled: disabledAt }).flatMap(
+            ([name, value]) => (value === undefined ? [] : [name]),
+          );
           if (changed.length === 0) return { result: user, changed };
           const after = await updateUser(user, change, assertLeaseHeld);
           await changes.publish({ topic: 'users', id });
-          if (typeof change.disabledAt === 'number') await sessions.endAll(user);
+          if (typeof disabledAt === 'number') await sessions.endAll(user);
           return { result: after, changed };
         });
       }),
@@ -139,16 +140,4 @@ export function createUserAdmin(parts: UserAdminParts): UserAdmin {
 
 function isActiveAdmin({ role, disabledAt }: UserRecord): boolean {
   return role === 'ADMIN' && disabledAt === null;
-}
-
-function listChangedNames({ role, roleSource, disabledAt }: UserChange): string[] {
-  const names = { role, roleSource, disabled: disabledAt };
-  return Object.entries(names).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-}
-
-function createNoClaimsError(): GatewayError {
-  const message = 'A local account has no identity provider token.';
-  return new GatewayError('REQUEST_INVALID', {
-    errors: [{ path: 'roleSource', code: 'no_claims', message }],
-  });
 }
