@@ -4,7 +4,7 @@ import type { Keyring } from '@behalf/kernel';
 import type { Route } from '../http/route.ts';
 import { createAnswerRuns } from '../routes/chat/answerRuns.ts';
 import { type ChatRouteParts, chatRoute } from '../routes/chat/chat.ts';
-import { chatConnectRoute, controlRoutes, conversationRoutes } from '../routes/chat/conversations.ts';
+import { conversationRoutes } from '../routes/chat/conversations.ts';
 import { createCompletionClient } from '../routes/chat/modelClient.ts';
 import { createFetchModels, createModels } from '../routes/chat/models.ts';
 import { createPendingApprovals, createPendingSignIns } from '../routes/chat/pendingDecisions.ts';
@@ -81,8 +81,6 @@ export function composeChat(parts: ComposeChatParts): ComposedChat {
         displayBudget: createDisplayBudget(),
       }),
       ...conversationRoutes(common),
-      ...controlRoutes(common),
-      chatConnectRoute(common),
     ],
     drain: () => answerRuns.drain(),
   };

@@ -203,7 +203,14 @@ export {
   type UserPrincipal,
 } from './principal/principal.ts';
 export { createAcl, type Acl } from './access/acl.ts';
-export { withMaintenanceLease, roleLeaseKey, type LeaseParts } from './replication/withLease.ts';
+export {
+  acquireLease,
+  withMaintenanceLease,
+  roleLeaseKey,
+  type ActiveLease,
+  type LeaseParts,
+} from './replication/withLease.ts';
+export { createReplicatedCache } from './replication/replicatedCache.ts';
 export { backfillRoles } from './access/roleAdmin.ts';
 export { listManageBits, getManagedServer, type ManageParts } from './access/shareServer.ts';
 export { createOboTargets, type OboCandidate, type OboTargets } from './access/oboTargets.ts';

@@ -1,41 +1,33 @@
-import type { ChatEvent, ChatEventName } from '@behalf/contracts';
-import { GatewayError, type UserPrincipal } from '@behalf/gateway';
-import type { Cache, ChangeFeed } from '@behalf/gateway/ports';
 import {
-  type Cancel,
-  type Cancellation,
-  type Clock,
-  type HeldLease,
-  type Leases,
-  LightCancellation,
-} from '@behalf/kernel';
-import type { EventStream } from '../../http/sse.ts';
+  type ActiveLease,
+  GatewayError,
+  type LeaseParts,
+  type UserPrincipal,
+  acquireLease,
+  principalKey,
+} from '@behalf/gateway';
+import type { Cache, ChangeFeed } from '@behalf/gateway/ports';
+import { type Cancellation, LightCancellation } from '@behalf/kernel';
+import { type QuotaLimits, createUserQuota } from '../../http/userQuota.ts';
 import { MAX_ANSWERS, MAX_ANSWERS_PER_USER, MAX_ANSWER_MS } from './limits.ts';
 
-interface AnswerRunLimits {
-  readonly maxPerUser: number;
-  readonly maxTotal: number;
-}
-
-interface AnswerRunsParts {
-  readonly leases: Leases;
+interface AnswerRunsParts extends LeaseParts {
   readonly cache: Cache;
   readonly changes: ChangeFeed;
-  readonly clock: Clock;
-  readonly limits?: AnswerRunLimits;
+  readonly limits?: QuotaLimits;
 }
 
-/** The answers that are being written here, and who else writes one. */
+/** The answers in progress: those of this replica, and requests to stop an answer at any replica. */
 export interface AnswerRuns {
-  /** A place for one more; throws when there is none. Given back with `end`. */
+  /** Throws if this replica has too many answers in progress. The caller must call `end`. */
   start(owner: UserPrincipal, disconnect: Cancellation): AnswerRun;
-  /** Whether an answer is being written in this conversation, here or at another replica. */
+  /** Whether an answer in this conversation is in progress at any replica. */
   isRunning(owner: UserPrincipal, conversationId: string): Promise<boolean>;
-  /** Ends it wherever it runs. False when none does. */
+  /** Stops the answer at any replica. Returns false if none is in progress. */
   stop(owner: UserPrincipal, conversationId: string): Promise<boolean>;
-  /** Takes none any more; those that run have a moment to end by themselves. */
+  /** Refuses new answers. Answers in progress have three seconds to complete. */
   drain(): void;
-  /** Ends them, and waits until what was said is kept. */
+  /** Stops all answers of this replica and waits until their messages are stored. */
   close(): Promise<void>;
 }
 
@@ -43,10 +35,7 @@ const DRAIN_MS = 3_000;
 
 export function createAnswerRuns(parts: AnswerRunsParts): AnswerRuns {
   const { leases, cache, changes, clock } = parts;
-  const { maxPerUser, maxTotal } = parts.limits ?? {
-    maxPerUser: MAX_ANSWERS_PER_USER,
-    maxTotal: MAX_ANSWERS,
-  };
+  const quota = createUserQuota(parts.limits ?? { maxPerUser: MAX_ANSWERS_PER_USER, maxTotal: MAX_ANSWERS });
   const runs = new Set<AnswerRun>();
   let isDraining = false;
 
@@ -55,15 +44,14 @@ export function createAnswerRuns(parts: AnswerRunsParts): AnswerRuns {
     for (const run of runs) if (id === '*' || id === run.conversationId) run.checkStopped();
   });
 
-  function requireCapacity({ tenant, userId }: UserPrincipal): void {
+  function requireCapacity(user: string): void {
     if (isDraining) throw new GatewayError('SHUTTING_DOWN');
-    let userRuns = 0;
-    for (const { owner } of runs) if (owner.userId === userId && owner.tenant === tenant) userRuns += 1;
-    if (userRuns < maxPerUser && runs.size < maxTotal) return;
+    const exceeded = quota.exceeded(user);
+    if (!exceeded) return;
     throw new GatewayError('RATE_LIMITED', {
       detail:
-        userRuns >= maxPerUser
-          ? `${userRuns} answers are being written for you. Wait for one of them to finish, or stop one.`
+        exceeded === 'user'
+          ? `${quota.used(user)} answers are being written for you. Wait for one of them to finish, or stop one.`
           : 'Too many answers are being written here. Try again in a moment.',
       retryAfterMs: 5_000,
     });
@@ -75,9 +63,12 @@ export function createAnswerRuns(parts: AnswerRunsParts): AnswerRuns {
 
   return {
     start(owner, disconnect) {
-      requireCapacity(owner);
-      const run = createAnswerRun({ leases, cache, clock }, owner, {
-        onEnd: () => void runs.delete(run),
+      const user = principalKey(owner);
+      requireCapacity(user);
+      quota.add(user);
+      const run = createAnswerRun(parts, owner, () => {
+        runs.delete(run);
+        quota.add(user, -1);
       });
       runs.add(run);
       const stopOnDisconnect = () => run.stop('disconnected');
@@ -89,8 +80,8 @@ export function createAnswerRuns(parts: AnswerRunsParts): AnswerRuns {
     async stop(owner, id) {
       const holder = await leases.findHolder(conversationLeaseKey(owner, id));
       if (!holder) return false;
-      // Names the very answer: the next one in this conversation is not stopped by it.
-      await cache.set(stopRequestKey(owner, id), holder.owner, ANSWER_LEASE_MS);
+      // Names the lease of this answer, so that the request does not stop the next answer of the conversation.
+      await cache.set(stopRequestKey(owner, id), holder.owner, LEASE_TTL_MS);
       await changes.publish({ topic: 'conversations', id });
       return true;
     },
@@ -107,55 +98,27 @@ export function createAnswerRuns(parts: AnswerRunsParts): AnswerRuns {
   };
 }
 
-/** For how long a conversation belongs to a process that does not say otherwise any more. */
-const ANSWER_LEASE_MS = 30_000;
-const RENEW_INTERVAL_MS = 10_000;
+const LEASE_TTL_MS = 30_000;
+const HEARTBEAT_MS = 10_000;
 
-type Owner = Pick<UserPrincipal, 'tenant' | 'userId'>;
-
-/** With its owner in it: who guesses the id of somebody else's conversation cannot hold it. */
-export function conversationLeaseKey({ tenant, userId }: Owner, conversationId: string): string {
+/** Contains the owner: knowing the id of another user's conversation is not enough to lock it. */
+export function conversationLeaseKey({ tenant, userId }: UserPrincipal, conversationId: string): string {
   return JSON.stringify(['chat', tenant, userId, conversationId]);
 }
 
-function stopRequestKey({ tenant, userId }: Owner, conversationId: string): string {
+function stopRequestKey({ tenant, userId }: UserPrincipal, conversationId: string): string {
   return JSON.stringify(['stop', tenant, userId, conversationId]);
 }
 
-/** One answer that is being written here. */
-export interface AnswerRun {
-  readonly owner: UserPrincipal;
-  readonly conversationId: string | undefined;
-  readonly signal: Cancellation;
-  /** Resolves when it is over and kept. */
-  readonly ended: Promise<void>;
-  /** One answer at a time in a conversation, at all replicas: CHAT_BUSY. */
-  lockConversation(conversationId: string): Promise<void>;
-  stop(reason: StopReason): void;
-  /** Something about this conversation may have changed elsewhere. */
-  checkStopped(): void;
-  /** Told by `look`; returns how to stop listening. */
-  readonly onChange: (listener: () => void) => () => void;
-  end(): Promise<void>;
-}
+export type AnswerRun = ReturnType<typeof createAnswerRun>;
 
-interface AnswerRunParts {
-  readonly leases: Leases;
-  readonly cache: Cache;
-  readonly clock: Clock;
-}
-
-function createAnswerRun(
-  { leases, cache, clock }: AnswerRunParts,
-  owner: UserPrincipal,
-  { onEnd }: { onEnd: () => void },
-): AnswerRun {
+/** One answer in progress at this replica. */
+function createAnswerRun(parts: AnswerRunsParts, owner: UserPrincipal, onEnd: () => void) {
+  const { cache, clock } = parts;
   const cancellation = new LightCancellation();
   const listeners = new Set<() => void>();
   let conversationId: string | undefined;
-  let lease: HeldLease | null = null;
-  let cancelRenewal: Cancel = () => undefined;
-  let leaseExpiresAt = 0;
+  let lease: ActiveLease | null = null;
   let hasEnded = false;
   let resolveEnded: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => (resolveEnded = resolve));
@@ -163,29 +126,25 @@ function createAnswerRun(
   const stop = (reason: StopReason) => cancellation.abort(new AnswerStopped(reason));
   const cancelTimeout = clock.timer(MAX_ANSWER_MS, () => stop('timeout'));
 
-  async function acquireLease(id: string): Promise<boolean> {
-    lease = await leases.acquire(conversationLeaseKey(owner, id), 'answer', ANSWER_LEASE_MS);
-    leaseExpiresAt = clock.now() + ANSWER_LEASE_MS;
+  async function acquire(id: string): Promise<boolean> {
+    lease = await acquireLease(parts, {
+      ...{ key: conversationLeaseKey(owner, id), purpose: 'answer', ttlMs: LEASE_TTL_MS },
+      heartbeat: {
+        intervalMs: HEARTBEAT_MS,
+        // The change notification of a stop request may be lost.
+        onBeat: () => readStopRequest(id),
+        onLost: () => void reacquire(id),
+      },
+    });
+    // The run may have ended in the meantime, after it released the previous lease.
+    if (hasEnded) await lease?.release();
     return lease !== null;
   }
 
-  async function renewLease(id: string): Promise<void> {
-    try {
-      // One that ran out while this process slept is taken anew, unless somebody else has it by now.
-      if (await lease?.extend(ANSWER_LEASE_MS)) leaseExpiresAt = clock.now() + ANSWER_LEASE_MS;
-      else if (!hasEnded && !(await acquireLease(id))) stop('lease_lost');
-      // It ended while this was waited for, and released the one before.
-      if (hasEnded) await lease?.release();
-      // A notice may have got lost.
-      await readStopRequest(id);
-    } catch {
-      if (clock.now() >= leaseExpiresAt) stop('lease_lost');
-    }
-    scheduleRenewal(id);
-  }
-
-  function scheduleRenewal(id: string): void {
-    if (!hasEnded) cancelRenewal = clock.timer(RENEW_INTERVAL_MS, () => void renewLease(id));
+  /** The lease may have expired because the process was suspended. Continue unless another replica holds it now. */
+  async function reacquire(id: string): Promise<void> {
+    const isAcquired = hasEnded || (await acquire(id).catch(() => false));
+    if (!isAcquired) stop('lease_lost');
   }
 
   async function readStopRequest(id: string): Promise<void> {
@@ -198,46 +157,41 @@ function createAnswerRun(
     get conversationId() {
       return conversationId;
     },
-    signal: cancellation,
+    signal: cancellation as Cancellation,
+    /** Resolves after the answer ended and its message is stored. */
     ended,
-    async lockConversation(id) {
-      if (!(await acquireLease(id))) throw new GatewayError('CHAT_BUSY');
+    /** Allows one answer per conversation, at all replicas. Throws CHAT_BUSY if another one is in progress. */
+    async lockConversation(id: string): Promise<void> {
+      if (!(await acquire(id))) throw new GatewayError('CHAT_BUSY');
       conversationId = id;
-      scheduleRenewal(id);
     },
     stop,
-    checkStopped() {
-      // What cannot be read now is looked at again with the next extension.
+    /** Called when another replica may have changed the conversation. */
+    checkStopped(): void {
+      // If the read fails, the next heartbeat repeats it.
       if (conversationId !== undefined) readStopRequest(conversationId).catch(() => undefined);
       for (const listener of listeners) listener();
     },
-    onChange(listener) {
+    /** Calls the listener from `checkStopped`. Returns a function that unsubscribes. */
+    onChange: (listener: () => void) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    async end() {
+    async end(): Promise<void> {
       if (hasEnded) return;
       hasEnded = true;
-      cancelRenewal();
       cancelTimeout();
-      try {
-        await lease?.release();
-      } catch {
-        // It lapses by itself.
-      }
+      await lease?.release();
       onEnd();
       resolveEnded();
     },
   };
 }
 
-/**
- * `asked`: by its user. `left`: nobody reads it any more. `late`: it took too long. `shutdown`: the process ends. `lost`:
- * another replica may be writing an answer in the same conversation.
- */
+/** `lease_lost`: another replica may be writing an answer in the same conversation. */
 type StopReason = 'requested' | 'disconnected' | 'timeout' | 'shutdown' | 'lease_lost';
 
-/** Why an answer ended before it was finished: the reason of its signal. */
+/** The abort reason of an answer that was stopped before it was complete. */
 export class AnswerStopped extends Error {
   override readonly name = 'AbortError';
   readonly reason: StopReason;
@@ -245,20 +199,4 @@ export class AnswerStopped extends Error {
     super('The answer was stopped');
     this.reason = reason;
   }
-}
-
-type DataOf<N extends ChatEventName> = Extract<ChatEvent, { event: N }>['data'];
-
-/** Tells the reader of an answer what happens. Settles when there is room for more; never rejects. */
-export interface ChatEventWriter {
-  <N extends ChatEventName>(event: N, data: DataOf<N>): Promise<void>;
-  /** Missed by a reader that does not keep up. */
-  writeIfReady<N extends ChatEventName>(event: N, data: DataOf<N>): void;
-}
-
-export function createChatEventWriter(events: Pick<EventStream, 'send' | 'sendIfReady'>): ChatEventWriter {
-  const write = <N extends ChatEventName>(event: N, data: DataOf<N>) => events.send(event, data);
-  return Object.assign(write, {
-    writeIfReady: <N extends ChatEventName>(event: N, data: DataOf<N>) => events.sendIfReady(event, data),
-  });
 }

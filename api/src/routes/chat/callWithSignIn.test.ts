@@ -4,10 +4,10 @@ import { LightCancellation, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { type ChatEventWriter, createAnswerRuns } from './answerRuns.ts';
+import { createAnswerRuns } from './answerRuns.ts';
 import { SIGN_IN_WAIT_MS } from './limits.ts';
 import { createPendingSignIns } from './pendingDecisions.ts';
-import { callWithSignIn } from './runCall.ts';
+import { type ChatEventWriter, callWithSignIn } from './runCall.ts';
 
 const authentication = { via: 'session', session: 's' } as const;
 const ada: UserPrincipal = { ...aPrincipal(), authentication };

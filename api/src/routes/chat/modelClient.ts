@@ -1,7 +1,13 @@
 import { errorKinds, hasControlCharacter } from '@behalf/contracts';
 import { EgressError, type EgressReason } from '@behalf/egress';
-import { GatewayError, type Principal, type RequestFields, userFieldsOf } from '@behalf/gateway';
-import { type Cancellation, type Fetch, abortReason, toAbortSignal } from '@behalf/kernel';
+import {
+  GatewayError,
+  type JsonObject,
+  type Principal,
+  type RequestFields,
+  userFieldsOf,
+} from '@behalf/gateway';
+import { type Cancellation, type Fetch, abortReason, isObject, toAbortSignal } from '@behalf/kernel';
 import { type EndpointSettings, renderHeader } from '@behalf/settings';
 import type { APIError } from 'openai';
 import type OpenAI from 'openai';
@@ -14,7 +20,7 @@ import {
   MAX_ROUND_LENGTH,
 } from './limits.ts';
 
-/** What is said to a model, in the form of OpenAI's chat completions. */
+/** A message of the OpenAI chat completions API. */
 export type ModelMessage =
   | { readonly role: 'system' | 'user'; readonly content: string }
   | {
@@ -39,7 +45,7 @@ export interface ModelTool {
   };
 }
 
-/** A call as the model wants it. It chose every word: neither the name nor the arguments need make sense. */
+/** A tool call that a model requested. Untrusted: the tool may not exist and the arguments may not be JSON. */
 export interface RequestedCall {
   readonly name: string;
   readonly args: string;
@@ -50,18 +56,18 @@ export interface ModelRequest {
   readonly tools: readonly ModelTool[];
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: Cancellation;
-  /** Each piece as it comes. The next one is read when this settles. */
+  /** Receives each piece of text. The client reads the next piece after the promise resolves. */
   readonly onText: (text: string) => Promise<void>;
 }
 
 export interface ModelResponse {
   readonly text: string;
   readonly calls: readonly RequestedCall[];
-  /** `length`: it had more to say than it may. */
+  /** `length`: the response was cut off at a limit. */
   readonly finish: 'stop' | 'length';
 }
 
-/** One answer of a model, as it comes. Fails with a MODEL_ code, or with the reason of the signal. */
+/** Streams one response of a model. Fails with a `MODEL_` code, or with the reason of the signal. */
 export type RequestCompletion = (
   endpoint: EndpointSettings,
   model: string,
@@ -74,7 +80,7 @@ export function createCompletionClient(fetch: Fetch): RequestCompletion {
     try {
       const chunks = await openStream(fetch, endpoint, model, request);
       const response = await readStream(chunks, request);
-      // The library ends its stream without a word when it was aborted.
+      // The OpenAI library ends an aborted stream without an error.
       if (signal.aborted) throw abortReason(signal);
       return response;
     } catch (error) {
@@ -92,16 +98,16 @@ async function openStream(
   model: string,
   { messages, tools, headers, signal }: ModelRequest,
 ): Promise<Chunks> {
-  // Loaded for who has a model.
+  // Loaded on first use: most deployments configure no model.
   const { OpenAI } = await import('openai');
   const client = new OpenAI({
     baseURL,
-    // What is sent are our headers alone: the library would add variables of the environment and words about this machine.
+    // Replaces the headers of the library, which include environment variables and details of this machine.
     fetch: (url, init) => fetch(url as string, { ...init, headers: { ...FIXED_HEADERS, ...headers } }),
     ...{ apiKey: 'unused', adminAPIKey: null, organization: null, project: null, webhookSecret: null },
-    // It would log what is said in a chat.
+    // The library would log the messages of a chat.
     logLevel: 'off',
-    // The door out has its own deadlines. A second attempt would be paid twice.
+    // The egress has its own deadlines. A retry would be billed twice.
     maxRetries: 0,
     timeout: MAX_TIMEOUT_MS,
   });
@@ -136,28 +142,19 @@ async function readStream(chunks: Chunks, { onText }: ModelRequest): Promise<Mod
     const { finish_reason } = choice;
     if (typeof finish_reason === 'string') finish = finish_reason;
   }
-  if (finish === undefined) throw truncatedError();
-  // Calls whose arguments end in the middle are none.
+  if (finish === undefined) {
+    throw new GatewayError('MODEL_UNAVAILABLE', {
+      detail: 'The model stopped sending before the response was complete. Try again later.',
+    });
+  }
+  // The arguments of a truncated response are incomplete, so its calls are dropped.
   if (finish === 'length') return { text, calls: [], finish };
   return { text, calls: callCollector.calls(), finish: 'stop' };
 }
 
-function truncatedError(): GatewayError {
-  return new GatewayError('MODEL_UNAVAILABLE', {
-    detail: 'The model stopped sending before the response was complete. Try again later.',
-  });
-}
-
-function choiceOf(chunk: unknown): Readonly<Record<string, unknown>> {
+function choiceOf(chunk: unknown): JsonObject {
   const { choices } = asRecord(chunk);
   return asRecord(Array.isArray(choices) ? choices[0] : undefined);
-}
-
-/** Puts calls together from the pieces in which a model sends them. */
-interface CallCollector {
-  /** False when there is too much of it. */
-  add(deltas: unknown): boolean;
-  calls(): readonly RequestedCall[];
 }
 
 interface PartialCall {
@@ -166,12 +163,13 @@ interface PartialCall {
   args: string;
 }
 
-export function createCallCollector(): CallCollector {
+/** Assembles tool calls from the deltas of a streamed response. */
+export function createCallCollector() {
   const partialCalls: PartialCall[] = [];
   const byIndex = new Map<number, PartialCall>();
   let size = 0;
 
-  /** Most say by `index` which call a piece belongs to. Some send each call whole, all of them at the same index. */
+  /** Most model APIs identify the call of a delta by `index`. Some send each call in one delta, all with the same index. */
   function findPartialCall({ index, id }: CallDelta): PartialCall {
     const existing = index === undefined ? partialCalls.at(-1) : byIndex.get(index);
     if (existing && (id === undefined || existing.id === undefined || existing.id === id)) {
@@ -194,7 +192,8 @@ export function createCallCollector(): CallCollector {
   }
 
   return {
-    add(deltas) {
+    /** Returns false if the calls exceed a limit. */
+    add(deltas: unknown): boolean {
       for (const value of Array.isArray(deltas) ? deltas : []) {
         const delta = parseDelta(value);
         const call = findPartialCall(delta);
@@ -205,7 +204,7 @@ export function createCallCollector(): CallCollector {
       }
       return true;
     },
-    calls: () => partialCalls.map(({ name, args }) => ({ name, args })),
+    calls: (): readonly RequestedCall[] => partialCalls.map(({ name, args }) => ({ name, args })),
   };
 }
 
@@ -227,7 +226,7 @@ function parseDelta(value: unknown): CallDelta {
   };
 }
 
-/** The headers of a request to a model, for this user: all of them filled in, or nothing is sent. */
+/** Renders the configured headers for this user. Throws if a placeholder has no value: no request is sent then. */
 export function modelHeaders(
   { name: endpoint, apiKey, headers }: EndpointSettings,
   principal: Principal,
@@ -242,7 +241,7 @@ export function modelHeaders(
     headerValues[name.toLowerCase()] = rendered.text;
   }
   for (const [name, value] of Object.entries(headerValues)) {
-    // Also what came from the file or the environment: a line break there smuggles as well as a user's.
+    // Prevents header injection, also from values of the configuration file and the environment.
     if (hasControlCharacter(value) || /[^\u0000-\u00ff]/.test(value)) throw headerError(endpoint, name, []);
   }
   return headerValues;
@@ -278,7 +277,7 @@ const timeoutDetails: Partial<Record<EgressReason, string>> = {
 
 const MAX_RETRY_AFTER_S = 3_600;
 
-/** The words of the model's API stay out of it: they may repeat the request, or the key. */
+/** Leaves out the error text of the model API: it may repeat the request or the API key. */
 function toModelError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   const egress = findEgressError(error);
@@ -312,7 +311,7 @@ function createModelError(
   return new GatewayError(code, { detail, cause, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
 
-/** The library wraps what it could not send. */
+/** The library wraps errors of the egress as `cause`. */
 function findEgressError(error: unknown): EgressError | undefined {
   for (let current = error; current instanceof Error; current = current.cause)
     if (current instanceof EgressError) return current;
@@ -324,7 +323,7 @@ function getRetryAfterMs({ headers }: Pick<APIError, 'headers'>): number | undef
   return seconds > 0 && seconds <= MAX_RETRY_AFTER_S ? Math.ceil(seconds * 1000) : undefined;
 }
 
-/** What a model's API sent, as far as it is an object: the shape is promised, and some leave parts out. */
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+/** Model APIs leave out documented members, so each level of a chunk may be missing. */
+function asRecord(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
 }

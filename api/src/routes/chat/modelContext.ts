@@ -7,13 +7,16 @@ import { toModelText } from './results.ts';
 interface ModelContext {
   readonly system: ModelMessage;
   readonly earlierTurns: readonly ChatTurn[];
-  /** What the user asks now and what has come of it: never left out. */
+  /** The new user message, and the calls and results of this answer. Never left out as a whole. */
   readonly currentMessages: readonly ModelMessage[];
 }
 
 const OMITTED_RESULT = '[An earlier result, omitted to save space]';
 
-/** As much of it as a model is sent: the oldest turns go first and whole, then the oldest results and arguments of this one. */
+/**
+ * The messages of one model request, reduced to a size limit: drops the oldest turns first, each as a whole, then the oldest
+ * results and arguments of the current turn.
+ */
 export function fitMessages(
   { system, earlierTurns, currentMessages }: ModelContext,
   maxLength: number = MAX_MODEL_INPUT_LENGTH,
@@ -29,7 +32,7 @@ export function fitMessages(
   return [system, ...included.flat(), ...shortened];
 }
 
-/** The oldest results are given up first, then the oldest arguments. */
+/** Replaces the oldest results first, then the oldest arguments. */
 export function shorten(messages: readonly ModelMessage[], maxLength: number): ModelMessage[] {
   let excess = totalLength(messages) - maxLength;
   let included = [...messages];
@@ -79,7 +82,7 @@ const TRUNCATED_RULE = `
 
 const MAX_UNAVAILABLE_NAMES = 20;
 
-/** The few words of ours that come before everything else. Of others there are names in them, and nothing else. */
+/** The system prompt. It contains names of servers, but no text that servers or users wrote. */
 export function systemMessage({
   isTruncated,
   unavailableServers,
@@ -92,12 +95,12 @@ export function systemMessage({
   return { role: 'system', content: RULES + (isTruncated ? TRUNCATED_RULE : '') + unavailableRule };
 }
 
-/** What a user said and what came of it: kept or left out as a whole. */
+/** A user message and the answer to it. Kept or left out as a whole: APIs reject a result without its call. */
 type ChatTurn = readonly ModelMessage[];
 
 type ToolNameOf = (server: string, tool: string) => string;
 
-/** The conversation so far, as a model is told it: what was said, what was called, and the beginning of what came back. */
+/** The earlier messages of a conversation for a model: text, calls, and the beginning of each result. */
 export function toTurns(messages: readonly ChatMessage[], toolNameOf: ToolNameOf): ChatTurn[] {
   const turns: ModelMessage[][] = [];
   for (const message of messages) {
@@ -107,7 +110,7 @@ export function toTurns(messages: readonly ChatMessage[], toolNameOf: ToolNameOf
   return turns;
 }
 
-/** A text and the calls after it are one message; results follow it, as the APIs want it. */
+/** Model APIs expect a text and the calls after it in one message, followed by the results. */
 function assistantMessages(parts: readonly ChatPart[], toolNameOf: ToolNameOf): ModelMessage[] {
   const messages: ModelMessage[] = [];
   let text = '';

@@ -1,14 +1,14 @@
 import type { ModelsView } from '@behalf/contracts';
 import { GatewayError, type Principal, type UserPrincipal } from '@behalf/gateway';
-import { type Clock, type Fetch, withTimeout } from '@behalf/kernel';
+import { type Clock, type Fetch, LruMap, withTimeout } from '@behalf/kernel';
 import type { EndpointSettings } from '@behalf/settings';
 import type { Logger } from '../../runtime/logger.ts';
 import { modelHeaders } from './modelClient.ts';
 
-/** The models of the configuration as it is now, and what their APIs say of themselves. */
+/** The models of `endpoints.custom` in the current configuration, and those that their APIs list. */
 export interface Models {
   list(caller: UserPrincipal): Promise<ModelsView['endpoints']>;
-  /** The wished one, or the first. It is one of those that `list` gives: nobody but the file says where a request goes. */
+  /** The requested model, or the first. Only configured endpoints are used: a client cannot choose where a request goes. */
   choose(caller: UserPrincipal, requested: RequestedModel): Promise<ChosenModel>;
 }
 
@@ -50,13 +50,13 @@ export function createModels({ endpoints, fetchModels }: ModelsParts): Models {
       const names = await modelNamesOf(endpoint, caller);
       const selected = model === undefined ? names[0] : names.find((name) => name === model);
       if (selected !== undefined) return { endpoint, model: selected };
-      // Its API was asked for its models and gave none.
+      // The configuration names no models, and the API listed none.
       throw new GatewayError(names.length === 0 ? 'MODEL_UNAVAILABLE' : 'MODEL_NOT_FOUND');
     },
   };
 }
 
-/** What an API says that it has. Nothing where it cannot be asked: then those that the file names are left. */
+/** The models that an API lists. Empty if the API cannot be reached: the configured names remain. */
 type FetchModels = (endpoint: EndpointSettings, caller: Principal) => Promise<readonly string[]>;
 
 interface FetchModelsParts {
@@ -66,10 +66,10 @@ interface FetchModelsParts {
 }
 
 const CACHE_TTL_MS = 5 * 60_000;
-/** One that failed is asked again sooner, and not with every question. */
+/** A failure is cached as well, so that an unreachable API does not delay every request. */
 const FAILURE_TTL_MS = 30_000;
 const TIMEOUT_MS = 10_000;
-/** Where headers name the user, each has a list of their own. */
+/** If headers contain fields of the user, each user has a separate list. */
 const MAX_LISTS = 200;
 const MAX_MODELS = 1_000;
 const MAX_NAME_LENGTH = 200;
@@ -80,7 +80,7 @@ interface CachedModels {
 }
 
 export function createFetchModels({ fetch, clock, logger }: FetchModelsParts): FetchModels {
-  const lists = new Map<string, CachedModels>();
+  const lists = new LruMap<string, CachedModels>(MAX_LISTS);
 
   async function requestModels(baseURL: string, headers: Record<string, string>): Promise<readonly string[]> {
     const timeout = new AbortController();
@@ -89,7 +89,7 @@ export function createFetchModels({ fetch, clock, logger }: FetchModelsParts): F
       signal: timeout.signal,
     }).then(async (response) => {
       if (response.ok) return parseModelNames(await response.json());
-      // Nobody reads it, and its connection would wait for that.
+      // Releases the connection: the body is not read.
       await response.body?.cancel();
       throw new Error(`It answered with ${response.status}`);
     });
@@ -104,7 +104,7 @@ export function createFetchModels({ fetch, clock, logger }: FetchModelsParts): F
     try {
       headers = modelHeaders(endpoint, caller);
     } catch {
-      // It needs what only a conversation has.
+      // A header contains a placeholder that has a value only within a conversation.
       return [];
     }
     const key = JSON.stringify([endpoint.baseURL, headers]);
@@ -118,12 +118,7 @@ export function createFetchModels({ fetch, clock, logger }: FetchModelsParts): F
         return [];
       }),
     };
-    lists.delete(key);
     lists.set(key, list);
-    for (const oldest of lists.keys()) {
-      if (lists.size <= MAX_LISTS) break;
-      lists.delete(oldest);
-    }
     return list.models;
   };
 }

@@ -6,7 +6,7 @@ import {
   errorKinds,
 } from '@behalf/contracts';
 import { type CatalogTool, type ServerSnapshot, type ServerTools, authorityOf } from '@behalf/gateway';
-import type { Random } from '@behalf/kernel';
+import { type Random, isObject } from '@behalf/kernel';
 import {
   MAX_MODEL_TOOLS,
   MAX_TOOLS_LENGTH,
@@ -17,7 +17,7 @@ import type { ModelTool, RequestedCall } from './modelClient.ts';
 
 const MAX_TITLE_LENGTH = 200;
 
-/** A tool that the model was shown, with what is told about its calls. */
+/** A tool that the model may call, with the fields that describe its calls to the client. */
 interface OfferedTool {
   readonly server: string;
   readonly serverTitle: string;
@@ -28,17 +28,17 @@ interface OfferedTool {
 
 export interface OfferedTools {
   readonly tools: readonly ModelTool[];
-  /** The user has more than a model can be shown. */
+  /** The user has more tools than a model request may contain. */
   readonly isTruncated: boolean;
-  /** Names of servers that show nothing before the user has signed in there or filled something in. */
+  /** Servers that list no tools until the user signs in or enters the required values. */
   readonly unavailableServers: readonly string[];
-  /** By the name that models use. */
+  /** Finds a tool by its public name. */
   readonly find: (publicName: string) => OfferedTool | undefined;
-  /** The name towards the model of a tool that was called in an earlier answer. */
+  /** The public name of a tool that an earlier answer called. */
   readonly nameOf: (server: string, tool: string) => string;
 }
 
-/** What a server says of its tools is passed on as it is, within bounds: it is sent again with every question. */
+/** Chooses the tools of a model request. Descriptions and schemas are limited in size: every round sends them again. */
 export function selectOfferedTools(toolsByServer: readonly ServerTools[]): OfferedTools {
   const tools: ModelTool[] = [];
   const byPublicName = new Map<string, OfferedTool>();
@@ -63,7 +63,7 @@ export function selectOfferedTools(toolsByServer: readonly ServerTools[]): Offer
     isTruncated,
     unavailableServers: toolsByServer.filter(isUnavailable).map(({ server }) => sanitizeName(server.name)),
     find: (publicName) => byPublicName.get(publicName),
-    nameOf: (server, tool) => names.get(JSON.stringify([server, tool])) ?? fallbackName(server, tool),
+    nameOf: (server, tool) => names.get(JSON.stringify([server, tool])) ?? sanitizeName(`${tool}_${server}`),
   };
 }
 
@@ -85,18 +85,14 @@ function modelTool({ publicName, description, title, inputSchema }: CatalogTool)
     function: {
       name: publicName,
       description: (description ?? title ?? '').slice(0, MAX_TOOL_DESCRIPTION_LENGTH),
-      // One without `properties` is refused by OpenAI. A call that does not fit the real one is told what is wrong.
+      // OpenAI rejects a schema without `properties`. If the schema is left out, argument validation tells the model what is wrong.
       parameters: { type: 'object', properties: {}, ...(!isLarge && inputSchema) },
     },
   };
 }
 
-/** Of the letters and length that APIs take. It opens nothing: a call is looked up among what is offered now. */
-function fallbackName(server: string, tool: string): string {
-  return sanitizeName(`${tool}_${server}`);
-}
-
-function sanitizeName(name: string): string {
+/** Limits a name to the characters and the length that model APIs accept. */
+export function sanitizeName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
 }
 
@@ -104,16 +100,16 @@ function isUnavailable({ state, tools }: ServerTools): boolean {
   return tools.length === 0 && (state === 'needs_authorization' || state === 'needs_configuration');
 }
 
-/** A call as it is shown, before anything is done. One that cannot be made is told to the model, which can do better. */
+/** A requested call before it runs. The model receives the reason why a call cannot run, and can correct it. */
 export interface PreparedCall {
   readonly call: ChatCall;
-  /** What the model reads instead of a result. */
+  /** The text that replaces the result for the model. Undefined if the call can run. */
   readonly errorText: string | undefined;
 }
 
 const MAX_NAME_LENGTH = 200;
 
-/** What the calls of one answer may still send in arguments, in characters. */
+/** Characters of arguments that the calls of one answer may still use. */
 export interface ArgumentBudget {
   remaining: number;
 }
@@ -163,26 +159,25 @@ function rejectCall(call: ChatCall, code: ErrorCode, errorText: string): Prepare
   return { call: { ...call, state: 'failed', problem }, errorText };
 }
 
-/** Whoever copies the arguments by assignment would change what an object is, and not the argument. */
+/** Prevents prototype pollution: code that copies arguments by assignment would set the prototype. */
 function rejectProtoKey(key: string, value: unknown): unknown {
   if (key === '__proto__') throw new SyntaxError('Invalid argument name');
   return value;
 }
 
-/** Models send nothing at all where there are no arguments. */
+/** Models send an empty text for a call without arguments. */
 function readArguments(text: string): Record<string, unknown> | undefined {
   if (text.trim() === '') return {};
   try {
     const value: unknown = JSON.parse(text, rejectProtoKey);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : undefined;
+    return isObject(value) ? { ...value } : undefined;
   } catch {
     return undefined;
   }
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-/** Mistral takes no id of another form. It tells calls of one conversation apart, and opens nothing. */
+/** Mistral accepts only ids of nine alphanumeric characters. The id distinguishes calls of one conversation and is no secret. */
 const ID_LENGTH = 9;
 
 function newCallId(random: Random): string {

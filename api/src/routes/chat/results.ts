@@ -1,5 +1,6 @@
 import { type ResultKind, type ToolResult, resultKinds } from '@behalf/contracts';
-import { type JsonObject, type UserPrincipal, shapeResult } from '@behalf/gateway';
+import { type JsonObject, type UserPrincipal, principalKey, shapeResult } from '@behalf/gateway';
+import { type QuotaLimits, createUserQuota } from '../../http/userQuota.ts';
 import {
   MAX_DISPLAY_BYTES,
   MAX_DISPLAY_BYTES_PER_USER,
@@ -10,14 +11,11 @@ import {
 interface FittedResult {
   readonly result: ToolResult;
   readonly isCut?: true;
-  /** What of it is missing, in whole or in part. */
+  /** The kinds of content that are missing in whole or in part. */
   readonly leftOut?: ResultKind[];
 }
 
-/**
- * A result as a person is shown it and as it is kept, in so many bytes of JSON: the whole, or without the pieces that
- * are too large for that. Of text the beginning stays.
- */
+/** Reduces a result to a JSON size for display or storage: leaves out the largest parts, and keeps the beginning of text. */
 export function fitResult(result: JsonObject, maxBytes: number): FittedResult {
   const blocks = blocksOf(result);
   const retained = blocks.slice(0, MAX_STORED_BLOCKS);
@@ -29,7 +27,7 @@ export function fitResult(result: JsonObject, maxBytes: number): FittedResult {
   return withOmissions(reduceToFit(full, retained, maxBytes, omitted), omitted);
 }
 
-/** In bytes, as JSON. */
+/** The size of a value as JSON. */
 export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
@@ -39,7 +37,7 @@ interface Block {
   [key: string]: unknown;
 }
 
-/** The server chose the shape; what does not have the one that is promised to readers is left out. */
+/** The content blocks of a result. A server may send malformed blocks; those are left out. */
 function blocksOf({ content }: JsonObject): Block[] {
   const blocks: unknown[] = Array.isArray(content) ? content : [];
   return blocks.filter(
@@ -64,10 +62,10 @@ function kindOf({ type }: Block): ResultKind {
   return type === 'resource' ? 'file' : 'other';
 }
 
-/** The names of the members, and what stands around them. */
+/** The member names and the punctuation around them. */
 const FRAME_BYTES = 64;
 
-/** As many pieces as there is room for, the small ones first; text has half of the room, if it needs it. */
+/** Includes the smallest parts first. Text has half of the space reserved, if it needs that much. */
 function reduceToFit(
   full: ToolResult,
   blocks: Block[],
@@ -112,15 +110,15 @@ interface ResultPart {
   readonly include: () => void;
 }
 
-/** What pieces may take together, in bytes and in nodes. */
+/** Bytes and nodes that the parts of a result may use together. */
 function createBudget(maxBytes: number) {
   const budget = { bytes: maxBytes, nodes: MAX_STORED_NODES };
   return {
     remaining: () => budget.bytes,
-    /** False where it does not fit beside what is reserved. */
+    /** Returns false if the value does not fit beside the reserved bytes. */
     tryConsume(value: unknown, bytes: number, reservedBytes = 0): boolean {
       const nodes = countNodes(value, budget.nodes) + 1;
-      // A comma follows it.
+      // One more byte for the comma.
       if (bytes + 1 > budget.bytes - reservedBytes || nodes > budget.nodes) return false;
       budget.bytes -= bytes + 1;
       budget.nodes -= nodes;
@@ -133,14 +131,14 @@ function isText(block: Block): block is Block & { text: string } {
   return block.type === 'text' && typeof block['text'] === 'string';
 }
 
-/** A character may take six bytes as JSON, and half a pair at the end is none. */
+/** A character takes up to six bytes in JSON. A lone high surrogate at the end is removed. */
 function truncateToBytes(text: string, bytes: number): string {
   return text.slice(0, Math.max(0, Math.floor(bytes / 6))).replace(/[\uD800-\uDBFF]$/, '');
 }
 
-/** How many members and elements a value has at any depth. Looks at no more than one over `most`. */
+/** The number of members and elements at any depth. Stops counting above `limit`. */
 function countNodes(value: unknown, limit: number): number {
-  // Not by recursion: who made the value chose how deep it is.
+  // Not recursive: the server chooses the depth of the value, and recursion could overflow the stack.
   const pending: unknown[] = [value];
   let count = 0;
   while (pending.length > 0) {
@@ -155,51 +153,30 @@ function countNodes(value: unknown, limit: number): number {
   return count;
 }
 
-interface DisplayLimits {
-  readonly maxPerUser: number;
-  readonly maxTotal: number;
-}
+export type DisplayBudget = ReturnType<typeof createDisplayBudget>;
 
-/** The large results that are on their way to readers. One who does not read keeps them here, so there is an end to it. */
-export interface DisplayBudget {
-  /** Sends so many bytes, unless there is no room for them: then it sends nothing, and says false. */
-  send(owner: Owner, bytes: number, work: () => Promise<void>): Promise<boolean>;
-}
-
-type Owner = Pick<UserPrincipal, 'tenant' | 'userId'>;
-
+/** Limits the large results that wait in memory for clients that read slowly or not at all. */
 export function createDisplayBudget(
-  { maxPerUser, maxTotal }: DisplayLimits = {
-    maxPerUser: MAX_DISPLAY_BYTES_PER_USER,
-    maxTotal: MAX_DISPLAY_BYTES,
-  },
-): DisplayBudget {
-  const bytesByUser = new Map<string, number>();
-  let total = 0;
-
-  function addBytes(key: string, bytes: number): void {
-    total += bytes;
-    const userBytes = (bytesByUser.get(key) ?? 0) + bytes;
-    if (userBytes === 0) bytesByUser.delete(key);
-    else bytesByUser.set(key, userBytes);
-  }
-
+  limits: QuotaLimits = { maxPerUser: MAX_DISPLAY_BYTES_PER_USER, maxTotal: MAX_DISPLAY_BYTES },
+) {
+  const quota = createUserQuota(limits);
   return {
-    async send({ tenant, userId }, bytes, work) {
-      const key = JSON.stringify([tenant, userId]);
-      if (total + bytes > maxTotal || (bytesByUser.get(key) ?? 0) + bytes > maxPerUser) return false;
-      addBytes(key, bytes);
+    /** Runs the work that sends `bytes`. Returns false without running it if a limit would be exceeded. */
+    async send(owner: UserPrincipal, bytes: number, work: () => Promise<void>): Promise<boolean> {
+      const user = principalKey(owner);
+      if (quota.exceeded(user, bytes)) return false;
+      quota.add(user, bytes);
       try {
         await work();
       } finally {
-        addBytes(key, -bytes);
+        quota.add(user, -bytes);
       }
       return true;
     },
   };
 }
 
-/** What a model reads of a result: text of a bounded length, which stands in a tool's message and nowhere else. */
+/** The text that a model receives for a result, limited in length. */
 export function toModelText(result: JsonObject, maxLength: number): string {
   return truncateWithNote(shapeResult(result, 'openai').message.content, maxLength);
 }

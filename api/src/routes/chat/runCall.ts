@@ -1,4 +1,11 @@
-import type { ChatCall, ChatProblem, ConnectNeeded, Problem } from '@behalf/contracts';
+import type {
+  ChatCall,
+  ChatEvent,
+  ChatEventName,
+  ChatProblem,
+  ConnectNeeded,
+  Problem,
+} from '@behalf/contracts';
 import {
   type CallOutcome,
   type CallParts,
@@ -14,7 +21,7 @@ import { type Clock, abortReason, rejectOnAbort } from '@behalf/kernel';
 import type { InFlightLimiter, RateLimits } from '../../http/limits.ts';
 import { toToolResult } from '../../http/signInResult.ts';
 import type { ObserveRequest } from '../ops/observeRequest.ts';
-import type { AnswerRun, ChatEventWriter } from './answerRuns.ts';
+import type { AnswerRun } from './answerRuns.ts';
 import {
   MAX_DISPLAYED_RESULT_BYTES,
   MAX_SENT_RESULT_LENGTH,
@@ -24,6 +31,15 @@ import {
 } from './limits.ts';
 import type { PendingApprovals, PendingSignIns } from './pendingDecisions.ts';
 import { type DisplayBudget, fitResult, jsonBytes, toModelText } from './results.ts';
+
+type DataOf<N extends ChatEventName> = Extract<ChatEvent, { event: N }>['data'];
+
+/** Sends events of an answer to its client. The promise resolves when the connection has room for more; it never rejects. */
+export interface ChatEventWriter {
+  <N extends ChatEventName>(event: N, data: DataOf<N>): Promise<void>;
+  /** Drops the event if the client does not keep up with reading. */
+  writeIfReady<N extends ChatEventName>(event: N, data: DataOf<N>): void;
+}
 
 export interface RunCallParts extends CallWithSignInParts {
   readonly callParts: CallParts;
@@ -35,18 +51,20 @@ export interface RunCallParts extends CallWithSignInParts {
   readonly problemOf: (error: unknown) => { problem: Problem };
 }
 
-/** What the calls of one answer have in common. */
+/** What all calls of one answer share. */
 export interface ChatCallContext {
   readonly run: AnswerRun;
-  /** Who is calling, found out anew: whoever signed out or lost a right meanwhile does nothing more. */
+  /** Authenticates the caller again. Throws if they signed out or lost the permission. */
   readonly reauthenticate: () => Promise<UserPrincipal>;
   readonly createInbound: (caller: UserPrincipal) => Inbound;
   readonly emit: ChatEventWriter;
-  /** Which call of this answer asked for an approval: when it has ended. Two calls alike are given the same one. */
+  /**
+   * By approval id: settles when the call that requested it has ended. Identical calls of one answer receive the same approval.
+   */
   readonly approvalRequests: Map<string, Promise<void>>;
 }
 
-/** Makes a call and tells how it ended, in `call` and in events. Gives what the model reads; never rejects. */
+/** Runs a call. Records the outcome in `call` and sends it as an event. Returns the text for the model; never rejects. */
 export async function runCall(
   parts: RunCallParts,
   context: ChatCallContext,
@@ -59,7 +77,7 @@ export async function runCall(
   return modelText;
 }
 
-/** More of a result than what is kept of it, to whoever reads now. False where there is no more, or no room for it. */
+/** Sends a larger part of the result than is stored. Returns false if there is none, or if the display budget is used up. */
 async function emitFullResult(
   { displayBudget }: RunCallParts,
   { run, emit }: ChatCallContext,
@@ -75,9 +93,8 @@ async function emitFullResult(
 }
 
 interface SettledCall {
-  /** What the model reads. */
   readonly modelText: string;
-  /** As the server gave it. */
+  /** The complete result. */
   readonly result?: JsonObject;
 }
 
@@ -99,13 +116,13 @@ async function settleCall(
     }
     const problem = toChatProblem(parts.problemOf(error).problem);
     call.state = error instanceof ApprovalDenied ? 'denied' : 'failed';
-    // That they said no is nothing to tell its user.
+    // A denial is not an error for the user who denied the call.
     if (!(error instanceof ApprovalDenied) || error.outcome === 'expired') call.problem = problem;
     return { modelText: `The call failed: ${problem.detail}${describeFieldErrors(problem)}` };
   }
 }
 
-/** The user said no, or nothing in time. */
+/** The user denied the call, or did not decide in time. */
 class ApprovalDenied extends GatewayError {
   readonly outcome: 'denied' | 'expired';
   constructor(outcome: 'denied' | 'expired') {
@@ -115,7 +132,7 @@ class ApprovalDenied extends GatewayError {
   }
 }
 
-/** Asks its user first where that is wanted, and then again as if for the first time: an approval is good for one run. */
+/** Runs a call. If it requires approval, asks the user and runs it again with all checks. An approval is valid for one run. */
 async function callWithApproval(
   parts: RunCallParts,
   context: ChatCallContext,
@@ -133,7 +150,7 @@ async function callWithApproval(
         const approval = approvalOf(error);
         if (!approval || run.signal.aborted) throw error;
         const identicalCall = approvalRequests.get(approval.id);
-        // A call like this one asked already, and what it is given is good for one run. Then this one asks for itself.
+        // An identical call waits for the same approval, which is valid for one run. Afterwards this call requests its own.
         if (identicalCall) await rejectOnAbort(identicalCall, run.signal);
         else {
           approvalRequests.set(approval.id, done);
@@ -143,7 +160,7 @@ async function callWithApproval(
       }
     }
   } finally {
-    // The call may have ended before the run that it was good for. Before a call like this one goes on.
+    // If the call ended without using its approval, an identical call must not use it.
     for (const id of approvedIds) await parts.pendingApprovals.withdraw(run, id);
     resolveDone();
     for (const [id, pending] of approvalRequests) if (pending === done) approvalRequests.delete(id);
@@ -196,7 +213,7 @@ function toChatProblem({ code, title, detail, errors }: Problem): ChatProblem {
   return { code, title, detail, ...(errors && { errors }) };
 }
 
-/** A model can put right what it is told. */
+/** The invalid fields, so that the model can correct them. */
 function describeFieldErrors({ errors = [] }: ChatProblem): string {
   const lines = errors.map(({ path, message }) => (message.includes(path) ? message : `${path}: ${message}`));
   return lines.map((line) => `\n- ${line}`).join('');
@@ -208,8 +225,8 @@ interface CallWithSignInParts {
 }
 
 /**
- * Makes a call, and once more after its user has signed in at the server, where that was missing: a person who reads the
- * answer is asked for it and the answer waits. What nobody can do here is a result like any other.
+ * Runs a call. If it requires a sign-in, the answer waits until the user has signed in to the server, and runs the call again. If
+ * the user cannot sign in here, the required sign-in is the outcome.
  */
 export async function callWithSignIn(
   { pendingSignIns, clock }: CallWithSignInParts,
@@ -238,10 +255,10 @@ export async function callWithSignIn(
   }
 }
 
-/** One at our own identity provider leaves the page, and nobody would be there any more to be answered. */
+/** A sign-in to the gateway itself leaves the chat page, which ends the answer. */
 const GATEWAY_SIGN_IN_PREFIX = '/oauth/';
 
-/** A program with a key or a token reads this too, and has nobody in front of it who could sign in. */
+/** Only a user in a browser can sign in. Programs with an API key or a token cannot. */
 function canWait({ owner }: AnswerRun, { connectUrl }: ConnectNeeded): boolean {
   return (
     owner.authentication.via === 'session' &&
@@ -259,7 +276,7 @@ function toConnectNeeded(
 
 const MAX_MESSAGE_LENGTH = 500;
 
-/** What a server says of its progress, as far as a person is shown it. */
+/** The progress that the client displays, limited in length. */
 function toProgress(params: JsonObject): { progress?: number; total?: number; message?: string } {
   const { progress, total, message } = params;
   return {

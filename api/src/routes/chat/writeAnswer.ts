@@ -3,15 +3,14 @@ import {
   type ChatMessage,
   type ChatProblem,
   type ChatRequest,
+  type ConversationSummary,
   type FinishReason,
   MAX_CHAT_ROUNDS,
   MAX_PARALLEL_CHAT_CALLS,
-  type Problem,
 } from '@behalf/contracts';
 import {
   type CallParts,
   GatewayError,
-  type Inbound,
   type ListToolsParts,
   type Principal,
   type RequestFields,
@@ -32,7 +31,6 @@ import {
 } from './limits.ts';
 import {
   type ModelMessage,
-  type ModelRequest,
   type ModelResponse,
   type RequestCompletion,
   type RequestedCall,
@@ -45,36 +43,79 @@ import {
   type OfferedTools,
   type PreparedCall,
   prepareCall,
+  sanitizeName,
   selectOfferedTools,
 } from './offeredTools.ts';
-import { type ChatCallContext, type RunCallParts, runCall } from './runCall.ts';
+import { type ChatCallContext, type ChatEventWriter, type RunCallParts, runCall } from './runCall.ts';
 
 export type AnswerMessage = Extract<ChatMessage, { role: 'assistant' }>;
 
 export interface WriteAnswerParts extends RunCallParts {
+  readonly callParts: CallParts & ListToolsParts;
   readonly random: Random;
+  readonly requestCompletion: RequestCompletion;
+  /** Authenticates the credentials of the request again. An answer takes minutes, and they may have been revoked. */
+  readonly resolveCaller: (req: Request) => Principal | Promise<Principal>;
+  readonly requestIds: () => string;
+  readonly logger: Logger;
 }
 
-/** One answer: what it is about, who is asked, and who hears of it. */
-interface AnswerRequest extends ChatCallContext {
-  readonly message: AnswerMessage;
-  /** What was said before, and what the user says now. */
+/** A user message that is stored in its conversation and waits for an answer. */
+export interface ChatQuestion {
+  readonly req: Request;
+  readonly caller: UserPrincipal;
+  readonly chatRequest: ChatRequest;
+  readonly model: ChosenModel;
+  readonly run: AnswerRun;
+  readonly conversation: ConversationSummary;
+  readonly messageId: string;
+  /** The messages before this one. */
   readonly history: readonly ChatMessage[];
-  readonly text: string;
-  readonly loadTools: () => Promise<OfferedTools>;
-  /** Asks the model, in the name of who is calling now. */
-  readonly requestCompletion: (
-    request: Pick<ModelRequest, 'messages' | 'tools' | 'onText'>,
-  ) => Promise<ModelResponse>;
-  /** Keeps what is there so far. */
+}
+
+interface AnswerOutput {
+  /** Grows while the answer is generated. */
+  readonly message: AnswerMessage;
+  readonly emit: ChatEventWriter;
+  /** Stores the message as it is so far. */
   readonly save: () => Promise<void>;
 }
 
-/** The model speaks and calls tools until it has nothing more to call. `message` grows with it; never rejects. */
-export async function writeAnswer(parts: WriteAnswerParts, request: AnswerRequest): Promise<void> {
-  const { message, run, emit } = request;
+/** Everything that one answer needs beside the parts of the gateway. */
+type AnswerContext = ChatQuestion & AnswerOutput & ChatCallContext & { readonly fields: RequestFields };
+
+/** LibreChat's parent id of the first message of a conversation. */
+const NO_PARENT_ID = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * The loop of one answer: the model responds and calls tools until it requests no more calls. Never rejects: a failure is
+ * recorded in `message` and sent as an event.
+ */
+export async function writeAnswer(
+  parts: WriteAnswerParts,
+  question: ChatQuestion,
+  output: AnswerOutput,
+): Promise<void> {
+  const { req, run, messageId, history, conversation } = question;
+  const { message, emit } = output;
+  const fields: RequestFields = {
+    CONVERSATIONID: conversation.id,
+    PARENTMESSAGEID: history.at(-1)?.id ?? NO_PARENT_ID,
+    MESSAGEID: messageId,
+  };
+  const context: AnswerContext = {
+    ...{ ...question, ...output, fields },
+    approvalRequests: new Map(),
+    reauthenticate: () => reauthenticateCaller(parts, question),
+    createInbound: (caller) => ({
+      ...createRestInbound({
+        ...{ caller, headers: req.headers, signal: run.signal, id: parts.requestIds() },
+      }),
+      ...{ door: 'chat', fields, request: message.id },
+    }),
+  };
   try {
-    message.finish = await runRounds(parts, request);
+    message.finish = await runRounds(parts, context);
   } catch (error) {
     const { signal } = run;
     const stopError = signal.aborted && signal.reason instanceof AnswerStopped ? signal.reason : undefined;
@@ -86,65 +127,114 @@ export async function writeAnswer(parts: WriteAnswerParts, request: AnswerReques
   }
 }
 
+/** The caller of the request, if they are still signed in as the same user and still have the permission USE. */
+async function reauthenticateCaller(
+  { resolveCaller, callParts }: WriteAnswerParts,
+  { req, caller }: ChatQuestion,
+): Promise<UserPrincipal> {
+  const currentCaller = await resolveCaller(req);
+  if (
+    currentCaller.kind !== 'user' ||
+    currentCaller.userId !== caller.userId ||
+    currentCaller.tenant !== caller.tenant
+  ) {
+    throw new GatewayError('AUTH_REQUIRED');
+  }
+  callParts.requirePermission()(currentCaller, 'USE');
+  return currentCaller;
+}
+
 const ANSWER_TIMEOUT_DETAIL = `An answer may take ${MAX_ANSWER_MS / 60_000} minutes. Ask again, for less at once.`;
 
-/** What the user did themselves is no problem. */
+/** Undefined if the user stopped the answer or disconnected: neither is an error. */
 function stopToError({ reason }: AnswerStopped): GatewayError | undefined {
   if (reason === 'shutdown') return new GatewayError('SHUTTING_DOWN');
   if (reason === 'timeout') return new GatewayError('CHAT_LIMIT', { detail: ANSWER_TIMEOUT_DETAIL });
   return reason === 'lease_lost' ? new GatewayError('STORE_UNAVAILABLE') : undefined;
 }
 
-async function runRounds(parts: WriteAnswerParts, request: AnswerRequest): Promise<FinishReason> {
-  const { history, text, run, save, requestCompletion } = request;
-  const tools = await request.loadTools();
+/** The problem that the client of an answer receives. */
+export function chatProblem({ problemOf }: Pick<RunCallParts, 'problemOf'>, error: unknown): ChatProblem {
+  const { code, title, detail } = problemOf(error).problem;
+  return { code, title, detail };
+}
+
+async function runRounds(parts: WriteAnswerParts, context: AnswerContext): Promise<FinishReason> {
+  const { history, chatRequest, run, save } = context;
+  const tools = await loadTools(parts, context);
   const system = systemMessage(tools);
   const earlierTurns = toTurns(history, tools.nameOf);
   const argumentBudget: ArgumentBudget = { remaining: MAX_ANSWER_ARGUMENTS_LENGTH };
-  let currentMessages: ModelMessage[] = [{ role: 'user', content: text }];
+  let currentMessages: ModelMessage[] = [{ role: 'user', content: chatRequest.text }];
   let textLength = 0;
   for (let round = 1; round <= MAX_CHAT_ROUNDS; round += 1) {
     const messages = fitMessages({ system, earlierTurns, currentMessages });
-    const response = await requestCompletion({
-      messages,
-      tools: tools.tools,
-      onText: (piece) => appendText(request, piece),
-    });
+    const response = await requestCompletion(parts, context, messages, tools);
     textLength += response.text.length;
     if (response.calls.length === 0) return response.finish;
     if (textLength > MAX_ANSWER_LENGTH) return 'length';
-    const callMessages = await runCalls(parts, request, { tools, argumentBudget }, response);
-    // What will not be sent again is not held either.
+    const callMessages = await runCalls(parts, context, { tools, argumentBudget }, response);
+    // Content beyond the limit of the model input is never sent again, so it is released here.
     currentMessages = shorten([...currentMessages, ...callMessages], MAX_MODEL_INPUT_LENGTH);
-    // What came after the end is told to nobody.
     if (run.signal.aborted) throw abortReason(run.signal);
     await save();
   }
   return 'rounds';
 }
 
-function appendText({ message, emit }: AnswerRequest, text: string): Promise<void> {
-  const last = message.parts.at(-1);
-  if (last?.type === 'text') last.text += text;
-  else message.parts.push({ type: 'text', text });
-  return emit('text', { text });
+async function loadTools({ callParts }: WriteAnswerParts, context: AnswerContext): Promise<OfferedTools> {
+  const { chatRequest, reauthenticate, createInbound } = context;
+  const caller = await reauthenticate();
+  const servers = listAllowedServers(callParts, caller).filter(
+    ({ name }) => chatRequest.servers?.includes(name) ?? true,
+  );
+  return selectOfferedTools(await listToolsOfServers(callParts, createInbound(caller), servers));
 }
 
-/** All calls of one round, and what the model is told about them. */
+async function requestCompletion(
+  parts: WriteAnswerParts,
+  context: AnswerContext,
+  messages: readonly ModelMessage[],
+  { tools }: OfferedTools,
+): Promise<ModelResponse> {
+  const { model, run, fields, caller, message, emit, reauthenticate } = context;
+  const onText = (text: string) => {
+    const last = message.parts.at(-1);
+    if (last?.type === 'text') last.text += text;
+    else message.parts.push({ type: 'text', text });
+    return emit('text', { text });
+  };
+  try {
+    const headers = modelHeaders(model.endpoint, await reauthenticate(), fields);
+    return await parts.requestCompletion(model.endpoint, model.model, {
+      ...{ messages, tools, headers, signal: run.signal, onText },
+    });
+  } catch (error) {
+    if (error instanceof GatewayError) {
+      const { code, detail } = error;
+      parts.logger.warn('A model request failed', {
+        ...{ code, detail, endpoint: model.endpoint.name, model: model.model, user: caller.userId },
+      });
+    }
+    throw error;
+  }
+}
+
+/** Runs all calls of one round. Returns the messages that describe them to the model. */
 async function runCalls(
   parts: WriteAnswerParts,
-  request: AnswerRequest,
+  context: AnswerContext,
   { tools, argumentBudget }: { readonly tools: OfferedTools; readonly argumentBudget: ArgumentBudget },
   response: ModelResponse,
 ): Promise<ModelMessage[]> {
-  const { message, emit } = request;
+  const { message, emit } = context;
   const prepared = response.calls.map((requested) =>
     prepareCall(requested, tools, parts.random, argumentBudget),
   );
   for (const { call } of prepared) message.parts.push({ type: 'call', call });
   for (const { call } of prepared) await emit('tool_call', { call: { ...call, state: 'running' } });
   const results = await mapWithConcurrency(prepared, MAX_PARALLEL_CHAT_CALLS, (call) =>
-    runPreparedCall(parts, request, call),
+    runPreparedCall(parts, context, call),
   );
   return [
     {
@@ -162,122 +252,21 @@ async function runCalls(
 
 async function runPreparedCall(
   parts: WriteAnswerParts,
-  request: AnswerRequest,
+  context: AnswerContext,
   { call, errorText }: PreparedCall,
 ): Promise<string> {
-  if (errorText === undefined) return runCall(parts, request, call);
-  await request.emit('result', { call });
+  if (errorText === undefined) return runCall(parts, context, call);
+  await context.emit('result', { call });
   return errorText;
 }
 
-/** The call as the model is reminded of it: in the letters that APIs take, whatever it wrote. */
+/** The call in the history of the model. Model APIs restrict the characters of a name, also of one that the model made up. */
 function toModelCall({ callId, arguments: args }: ChatCall, requested: RequestedCall | undefined) {
-  const name = (requested?.name ?? '').replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'unknown';
+  const name = sanitizeName(requested?.name ?? '') || 'unknown';
   return { id: callId, type: 'function' as const, function: { name, arguments: JSON.stringify(args) } };
 }
 
-export interface AnswerRequestParts {
-  readonly callParts: CallParts & ListToolsParts;
-  readonly requestCompletion: RequestCompletion;
-  /** Who is calling, by what they sent with the request: asked again while the answer is written. */
-  readonly resolveCaller: (req: Request) => Principal | Promise<Principal>;
-  readonly requestIds: () => string;
-  readonly logger: Logger;
-}
-
-/** What was asked, and by whom. */
-interface ChatQuestion {
-  readonly req: Request;
-  readonly caller: UserPrincipal;
-  readonly chatRequest: ChatRequest;
-  readonly model: ChosenModel;
-  readonly run: AnswerRun;
-  readonly conversationId: string;
-  /** The message that asks, and those before it. */
-  readonly messageId: string;
-  readonly history: readonly ChatMessage[];
-}
-
-/** LibreChat's word for a message that answers none. */
-const NO_PARENT_ID = '00000000-0000-0000-0000-000000000000';
-
-/** In whose name the model and the tools are asked for an answer. */
-export function createAnswerRequest(
-  parts: AnswerRequestParts,
-  question: ChatQuestion,
-  { message, ...output }: Pick<AnswerRequest, 'message' | 'emit' | 'save'>,
-): AnswerRequest {
-  const { callParts, requestCompletion, requestIds, logger } = parts;
-  const { req, chatRequest, model, run, conversationId, messageId, history } = question;
-  const { signal } = run;
-  const fields: RequestFields = {
-    CONVERSATIONID: conversationId,
-    PARENTMESSAGEID: history.at(-1)?.id ?? NO_PARENT_ID,
-    MESSAGEID: messageId,
-  };
-  const reauthenticate = () => recheckCaller(parts, question);
-  const createInbound = (currentCaller: UserPrincipal): Inbound => ({
-    ...createRestInbound({ caller: currentCaller, headers: req.headers, signal, id: requestIds() }),
-    ...{ door: 'chat', fields, request: message.id },
-  });
-  return {
-    ...{ message, ...output, history, text: chatRequest.text, run, reauthenticate, createInbound },
-    approvalRequests: new Map(),
-    async loadTools() {
-      const currentCaller = await reauthenticate();
-      const selectedServers = listAllowedServers(callParts, currentCaller).filter(
-        ({ name }) => chatRequest.servers?.includes(name) ?? true,
-      );
-      return selectOfferedTools(
-        await listToolsOfServers(callParts, createInbound(currentCaller), selectedServers),
-      );
-    },
-    async requestCompletion(request) {
-      try {
-        const headers = modelHeaders(model.endpoint, await reauthenticate(), fields);
-        return await requestCompletion(model.endpoint, model.model, { ...request, headers, signal });
-      } catch (error) {
-        if (error instanceof GatewayError) logFailure(logger, question, error);
-        throw error;
-      }
-    },
-  };
-}
-
-/** An answer takes minutes. Who signed out, was locked out or may not use servers any more is not answered further. */
-async function recheckCaller(
-  { resolveCaller, callParts }: AnswerRequestParts,
-  { req, caller }: ChatQuestion,
-): Promise<UserPrincipal> {
-  const currentCaller = await resolveCaller(req);
-  if (
-    currentCaller.kind !== 'user' ||
-    currentCaller.userId !== caller.userId ||
-    currentCaller.tenant !== caller.tenant
-  ) {
-    throw new GatewayError('AUTH_REQUIRED');
-  }
-  callParts.requirePermission()(currentCaller, 'USE');
-  return currentCaller;
-}
-
-function logFailure(logger: Logger, { caller, model }: ChatQuestion, { code, detail }: GatewayError): void {
-  const { endpoint } = model;
-  logger.warn('A model request failed', {
-    ...{ code, detail, endpoint: endpoint.name, model: model.model, user: caller.userId },
-  });
-}
-
-/** Why an answer could not be finished, as its reader is told. */
-export function chatProblem(
-  { problemOf }: { readonly problemOf: (error: unknown) => { problem: Problem } },
-  error: unknown,
-): ChatProblem {
-  const { code, title, detail } = problemOf(error).problem;
-  return { code, title, detail };
-}
-
-/** Does the work for each, so many side by side, the others in their order as places become free. Results in order. */
+/** Runs the work for each item, at most `limit` at a time. Returns the results in the order of the items. */
 async function mapWithConcurrency<T, R>(
   items: readonly T[],
   limit: number,
