@@ -14,16 +14,13 @@ import { createLegacyHandler, sessionMethods } from '../routes/mcp/legacyHandler
 import { createInitialize, createInstructions, discoverMethod } from '../routes/mcp/methods/discover.ts';
 import { createPaginate } from '../routes/mcp/methods/listResult.ts';
 import { createListen } from '../routes/mcp/methods/listen.ts';
-import {
-  completionMethods,
-  promptMethods,
-  resourceMethods,
-  subscribeMethods,
-} from '../routes/mcp/methods/resources.ts';
+import { resourceMethods, subscribeMethods } from '../routes/mcp/methods/resources.ts';
 import type { MethodParts } from '../routes/mcp/methods/serverCallRunner.ts';
 import { createTaskIds, taskMethods } from '../routes/mcp/methods/tasks.ts';
 import { toolMethods } from '../routes/mcp/methods/tools.ts';
 import { createMcpPostHandler } from '../routes/mcp/postHandler.ts';
+import { createMailbox } from '../routes/mcp/relay/mailbox.ts';
+import { createSharedLists } from '../routes/mcp/relay/sharedLists.ts';
 import {
   type Method,
   type ServeRequestParts,
@@ -33,14 +30,13 @@ import {
 import { createRequestStates } from '../routes/mcp/requestState.ts';
 import { type ServerInfo, createResultJson } from '../routes/mcp/results.ts';
 import { createClientRequests } from '../routes/mcp/session/clientRequests.ts';
-import { createMailbox } from '../routes/mcp/session/mailbox.ts';
 import {
   createMcpSessions,
   createRequireSession,
   createSessionStates,
 } from '../routes/mcp/session/sessions.ts';
-import { createSessionSubscriptions, createSharedLists } from '../routes/mcp/session/sharedLists.ts';
-import { createElicitations, createSubscribeElicitations } from '../routes/mcp/signIn.ts';
+import { createElicitations, createSessionSubscriptions } from '../routes/mcp/session/sessionLists.ts';
+import { createSubscribeElicitations } from '../routes/mcp/signIn.ts';
 import { createOpenStreams, createSessionStreams } from '../routes/mcp/stream/openStreams.ts';
 import { createSharedTicker } from '../routes/mcp/stream/reply.ts';
 import { createStreamBuffers } from '../routes/mcp/stream/streamBuffer.ts';
@@ -150,9 +146,7 @@ export function composeMcp(parts: ComposeMcpParts): ComposedMcp {
   };
   const commonMethods: Readonly<Record<string, Method>> = {
     ...toolMethods(methodParts),
-    ...promptMethods(methodParts),
     ...resourceMethods(methodParts),
-    ...completionMethods(methodParts),
   };
   const subscriptions = createSessionSubscriptions({ lists, changes, clock });
   const replyParts = { clock, headers, streamBuffers, callerWatch, ticker: createSharedTicker(clock) };
@@ -172,7 +166,7 @@ export function composeMcp(parts: ComposeMcpParts): ComposedMcp {
   const subscribeLists = createSubscribeLists({ servers, listChanges, clock });
   const subscribeResources = createSubscribeResources({ servers, clock });
   const subscriptionParts = { streams, subscribeLists, subscribeResources };
-  const postHandler = createMcpPostHandler({
+  const post = createMcpPostHandler({
     ...replyParts,
     ...{ servers, legacy, serve },
     listen: createListen({ ...replyParts, ...subscriptionParts, results }),
@@ -191,7 +185,7 @@ export function composeMcp(parts: ComposeMcpParts): ComposedMcp {
     subscribeElicitations: createSubscribeElicitations({ servers, elicitations, changes, clock }),
   });
   return {
-    routes: mcpRoutes({ post: (...args) => postHandler.post(...args), ...streamHandler }),
+    routes: mcpRoutes({ post, ...streamHandler }),
     drain: () => streams.drain(),
   };
 }

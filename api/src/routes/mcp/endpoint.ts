@@ -4,15 +4,13 @@ import { UnreadableBody } from '../../http/request.ts';
 import type { FastExchange, FastRoute } from '../../http/route.ts';
 import { RpcFault, rpcCode, rpcErrorText } from './rpc.ts';
 
-/** What can be done at an endpoint. */
-interface McpHandlers {
-  post(exchange: FastExchange, endpoint: ClientEndpoint): Promise<void>;
-  get(exchange: FastExchange, endpoint: ClientEndpoint): Promise<void>;
-  delete(exchange: FastExchange, endpoint: ClientEndpoint): Promise<void>;
-}
+type McpHandler = (exchange: FastExchange, endpoint: ClientEndpoint) => Promise<void>;
 
-/** The one endpoint of all servers of a caller, and one for each. Tokens and keys open it, a cookie does not. */
-export function mcpRoutes(handlers: McpHandlers): FastRoute[] {
+/**
+ * The routes of the MCP endpoint: `/mcp` for all servers of the caller, `/mcp/<server>` for one. They accept bearer tokens and
+ * API keys, but no cookies.
+ */
+export function mcpRoutes(handlers: Record<'post' | 'get' | 'delete', McpHandler>): FastRoute[] {
   const paths = [
     { path: '/mcp', endpointOf: readAllServersEndpoint },
     { path: '/mcp/:serverName', endpointOf: readServerEndpoint },
@@ -33,7 +31,7 @@ export function mcpRoutes(handlers: McpHandlers): FastRoute[] {
   );
 }
 
-/** What is refused before it is a message: clients read JSON-RPC, whatever the status says. */
+/** Errors before a message was read. MCP clients expect a JSON-RPC error for every status. */
 function formatError(problem: Problem, error: unknown): string {
   const isUnreadable = error instanceof UnreadableBody;
   return rpcErrorText(
@@ -44,7 +42,7 @@ function formatError(problem: Problem, error: unknown): string {
   );
 }
 
-/** An endpoint as its client wants to see it: with all tools, or with those by which the others are found. */
+/** `search`: the endpoint lists only the tools `search_tools` and `call_tool`. */
 export type ClientEndpoint = EndpointSelector & { readonly search: boolean };
 
 const ALL_SERVERS: ClientEndpoint = Object.freeze({ kind: 'all', search: false });
@@ -57,7 +55,7 @@ function readServerEndpoint({ params, query }: FastExchange): ClientEndpoint {
   return { kind: 'one', server: params['serverName'] ?? '', search: query !== '' && isSearchMode(query) };
 }
 
-/** Whoever asks for something that there is not would otherwise be shown a thousand tools without knowing why. */
+/** Refuses an unknown value: with a typing error, the client would receive all tools without an explanation. */
 function isSearchMode(query: string): boolean {
   const values = new URLSearchParams(query).getAll('tools');
   if (values.length === 0) return false;
@@ -68,8 +66,9 @@ function isSearchMode(query: string): boolean {
 }
 
 /**
- * One text per endpoint: what is sealed for one does not open at another. So it is with the two ways to see one: the same words
- * mean another tool there. Paths begin with a slash, so that no name of a server makes one of the other.
+ * Identifies an endpoint in sealed values, so that a value sealed for one endpoint does not open at another. Search mode is a
+ * separate endpoint because the same tool name means another tool there. Paths begin with a slash, so no server name collides
+ * with the prefix.
  */
 export function endpointKey(endpoint: ClientEndpoint): string {
   const path = endpoint.kind === 'one' ? `/mcp/${endpoint.server}` : '/mcp';

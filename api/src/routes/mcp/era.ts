@@ -1,16 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from '@behalf/gateway';
-import { RpcFault, type RpcNotification, type RpcRequest, isObject, rpcCode } from './rpc.ts';
+import { isObject } from '@behalf/kernel';
+import { RpcFault, type RpcNotification, type RpcRequest, rpcCode } from './rpc.ts';
 
-/** What a modern request says of its client, each time anew. */
+/** What a modern request declares about its client (MCP 2026-07-28, `_meta`). */
 export interface ModernEnvelope {
   readonly capabilities: JsonObject;
   readonly logLevel: string | undefined;
 }
 
 /**
- * Which era a message is of: by what stands in its body, never by who sends it. The headers repeat the body for those
- * who stand between; where they disagree nobody can say which one somebody has already acted on, so it is refused.
+ * Determines the era of a message from its body. The headers `MCP-Protocol-Version`, `Mcp-Method` and `Mcp-Name` repeat the body
+ * for proxies (MCP 2026-07-28, Streamable HTTP). If they disagree, a proxy may have acted on another value, so the gateway refuses
+ * the message.
  */
 export function readEra(
   headers: IncomingHttpHeaders,
@@ -30,7 +32,7 @@ export function readEra(
   }
   const version = meta[metaKey.version];
   if (typeof version !== 'string') throw invalidEnvelope(`${metaKey.version} must be a string`);
-  // Of a revision before this one: that it says so here means nothing there.
+  // `_meta` of a legacy initialize request has no defined meaning.
   if (message.method === 'initialize' && !isModernVersion(version)) return 'legacy';
   if (versionHeader !== undefined && versionHeader !== version)
     throw headerMismatchFault('MCP-Protocol-Version does not match the version in the body');
@@ -49,7 +51,7 @@ export function readEra(
   checkMirroredHeaders(headers, message);
   const { [metaKey.capabilities]: capabilities, [metaKey.logLevel]: logLevel } = meta;
   if (!isObject(capabilities)) throw invalidEnvelope(`${metaKey.capabilities} must be an object`);
-  // One that nobody knows would stand below all others: its client would hear everything.
+  // An unknown level would compare below all others and enable every log message.
   if (logLevel !== undefined && !isLogLevel(logLevel))
     throw invalidEnvelope(`${metaKey.logLevel} is not a log level`);
   return { capabilities, logLevel };
@@ -57,7 +59,7 @@ export function readEra(
 
 const EMPTY_ENVELOPE: ModernEnvelope = { capabilities: {}, logLevel: undefined };
 
-/** Which field of a request `Mcp-Name` repeats. */
+/** The parameter that `Mcp-Name` repeats, by method. */
 const nameFieldByMethod: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -67,14 +69,14 @@ const nameFieldByMethod: ReadonlyMap<string, string> = new Map([
   ['tasks/cancel', 'taskId'],
 ]);
 
-/** Of notifications the revision does not say which headers they have: what is there has to be right. */
+/** MCP 2026-07-28 does not define the headers of notifications, so a missing header is allowed and a wrong one is refused. */
 function checkMethodHeader(headers: IncomingHttpHeaders, { method }: { method: string }): void {
   const methodHeader = singleHeader(headers, 'mcp-method');
   if (methodHeader !== undefined && methodHeader !== method)
     throw headerMismatchFault('Mcp-Method does not match the method in the body');
 }
 
-/** Of a request all of them have to be there. */
+/** A request must have all mirrored headers. */
 function checkMirroredHeaders(headers: IncomingHttpHeaders, { method, params }: RpcRequest): void {
   if (singleHeader(headers, 'mcp-protocol-version') === undefined)
     throw headerMismatchFault('MCP-Protocol-Version is missing');
@@ -103,38 +105,38 @@ function invalidEnvelope(detail: string): RpcFault {
   return new RpcFault(rpcCode.invalidParams, `Invalid _meta: ${detail}`, { status: 400 });
 }
 
-/** Two of one name are no value that anybody could agree on. */
+/** Refuses a header that occurs twice: proxies and the gateway could read different values. */
 export function singleHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   if (Array.isArray(value)) throw headerMismatchFault(`${name} occurs more than once`);
   return value;
 }
 
-/** The revision without sessions. */
+/** The stateless revision. */
 export const MODERN_VERSION = '2026-07-28';
 
-/** Those with sessions, the newest first. */
+/** The revisions with sessions, newest first. */
 export const legacyVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 export type LegacyVersion = (typeof legacyVersions)[number];
 
-/** The one revision with several messages in one body. */
+/** The only revision with JSON-RPC batches. */
 export const BATCH_VERSION: LegacyVersion = '2025-03-26';
 
-/** The first with sign-ins by address: `elicitation.url` and -32042. */
+/** The first revision with URL elicitation and the error -32042. */
 export const URL_ELICITATION_VERSION: LegacyVersion = '2025-11-25';
 
 export function isLegacyVersion(version: string): version is LegacyVersion {
   return (legacyVersions as readonly string[]).includes(version);
 }
 
-/** Revisions are dates: whatever comes after the last legacy one is of the modern era, known to us or not. */
+/** Revisions are dates. Every revision from 2026-07-28 on is of the modern era, also an unknown one. */
 function isModernVersion(version: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(version) && version >= MODERN_VERSION;
 }
 
 const MCP_PREFIX = 'io.modelcontextprotocol/';
 
-/** Where modern messages say what used to be said once for a session. */
+/** The `_meta` keys that replace the session state of legacy revisions. */
 export const metaKey = {
   version: `${MCP_PREFIX}protocolVersion`,
   capabilities: `${MCP_PREFIX}clientCapabilities`,
@@ -144,18 +146,18 @@ export const metaKey = {
   subscription: `${MCP_PREFIX}subscriptionId`,
 } as const;
 
-/** A header value as the body has it: what a header cannot carry comes as base64. Undefined when it is malformed. */
+/** Decodes a mirrored header. Values with characters outside of header syntax are base64-encoded. Undefined if malformed. */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!value.startsWith('=?base64?') || !value.endsWith('?=')) return value;
   const encoded = value.slice(9, -2);
   const bytes = Buffer.from(encoded, 'base64');
-  // The decoder skips what it does not know: only the one canonical spelling counts.
+  // `Buffer.from` skips invalid characters, so only the canonical encoding is accepted.
   if (bytes.toString('base64') !== encoded) return undefined;
   const text = bytes.toString('utf8');
   return Buffer.from(text, 'utf8').equals(bytes) ? text : undefined;
 }
 
-/** The levels of RFC 5424, by which clients say how much they want to hear; the least first. */
+/** The severity levels of RFC 5424 section 6.2.1, least severe first. */
 export const logLevels: readonly string[] = [
   ...['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'],
 ];

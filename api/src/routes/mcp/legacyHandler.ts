@@ -5,6 +5,7 @@ import type { FastExchange } from '../../http/route.ts';
 import type { ClientEndpoint } from './endpoint.ts';
 import { BATCH_VERSION, URL_ELICITATION_VERSION, isLogLevel, readEra } from './era.ts';
 import type { Initialize } from './methods/discover.ts';
+import type { Mailbox } from './relay/mailbox.ts';
 import type { McpRequest, Method, ServeRequest } from './request.ts';
 import {
   RpcFault,
@@ -17,38 +18,28 @@ import {
   rpcCode,
 } from './rpc.ts';
 import type { ClientRequests } from './session/clientRequests.ts';
-import type { Mailbox } from './session/mailbox.ts';
-import type { ActiveSession, SessionStates } from './session/sessions.ts';
+import type { ActiveSession, RequireSession, SessionStates } from './session/sessions.ts';
 import { type Reply, type ReplyParts, createReply, sendAccepted } from './stream/reply.ts';
 
 interface LegacyHandlerParts extends ReplyParts {
   readonly methods: ReadonlyMap<string, Method>;
   readonly serve: ServeRequest;
   readonly initialize: Initialize;
-  readonly requireSession: (exchange: FastExchange, endpoint: ClientEndpoint) => Promise<ActiveSession>;
+  readonly requireSession: RequireSession;
   readonly clientRequests: Pick<ClientRequests, 'handleResponse'>;
   readonly mailbox: Pick<Mailbox, 'post' | 'wait'>;
   readonly limits: Pick<RateLimits, 'consume'>;
 }
 
-/** What clients of the revisions with sessions post. */
-export interface LegacyHandler {
-  message(
-    exchange: FastExchange,
-    endpoint: ClientEndpoint,
-    message: RpcRequest | RpcNotification,
-  ): Promise<void>;
-  response(exchange: FastExchange, endpoint: ClientEndpoint, response: RpcResponse): Promise<void>;
-  /** Several in one body, which one revision has. */
-  batch(exchange: FastExchange, endpoint: ClientEndpoint, body: readonly unknown[]): Promise<void>;
-}
-
 const MAX_BATCH_MESSAGES = 50;
 
-export function createLegacyHandler(parts: LegacyHandlerParts): LegacyHandler {
+export type LegacyHandler = ReturnType<typeof createLegacyHandler>;
+
+/** POST requests of the revisions with sessions. */
+export function createLegacyHandler(parts: LegacyHandlerParts) {
   const { methods, serve, initialize, requireSession, clientRequests, mailbox, limits, headers } = parts;
 
-  /** Goes on when its client leaves, and stops when its client says so, at whichever replica. */
+  /** The request continues if the client disconnects. A cancellation may arrive at any replica. */
   async function runRequest(
     exchange: FastExchange,
     endpoint: ClientEndpoint,
@@ -59,7 +50,7 @@ export function createLegacyHandler(parts: LegacyHandlerParts): LegacyHandler {
   ): Promise<void> {
     const { req, caller } = exchange;
     const { version, capabilities, sessionKey } = session;
-    // In one piece: this is made for every call.
+    // One object literal: this is on the hot path.
     const mcpRequest: McpRequest = {
       caller,
       endpoint,
@@ -96,7 +87,11 @@ export function createLegacyHandler(parts: LegacyHandlerParts): LegacyHandler {
   }
 
   return {
-    async message(exchange, endpoint, message) {
+    async message(
+      exchange: FastExchange,
+      endpoint: ClientEndpoint,
+      message: RpcRequest | RpcNotification,
+    ): Promise<void> {
       if (message.method === 'initialize' && message.kind === 'request')
         return initialize(exchange, endpoint, message);
       const active = await requireSession(exchange, endpoint);
@@ -114,34 +109,31 @@ export function createLegacyHandler(parts: LegacyHandlerParts): LegacyHandler {
       });
       await runRequest(exchange, endpoint, active, message, reply, signal);
     },
-    async response(exchange, endpoint, response) {
+    async response(exchange: FastExchange, endpoint: ClientEndpoint, response: RpcResponse): Promise<void> {
       const { session } = await requireSession(exchange, endpoint);
       await clientRequests.handleResponse(session, response);
       sendAccepted(exchange.res, headers);
     },
-    async batch(exchange, endpoint, body) {
+    /** A JSON-RPC batch. Only the revision 2025-03-26 allows it. */
+    async batch(exchange: FastExchange, endpoint: ClientEndpoint, body: readonly unknown[]): Promise<void> {
       const messages = readBatch(body);
       const active = await requireSession(exchange, endpoint);
       if (active.session.version !== BATCH_VERSION)
         throw invalidRequest('This protocol revision does not support batches');
-      // All of them before the first is begun.
+      // Check all messages before the first one runs.
       if (messages.some(isNotBatchable))
         throw invalidRequest('A message in the batch is not allowed in a batch');
-      // The request itself was counted where it came in, and each message is worth one.
+      // The rate limit has counted the HTTP request once. Each message counts.
       for (const _further of messages.slice(1)) limits.consume(exchange.caller, 'calls');
       for (const message of messages) {
         if (message.kind === 'response') await clientRequests.handleResponse(active.session, message);
         else if (message.kind === 'notification') await handleNotification(active, message);
       }
-      const responses = messages.flatMap((message) =>
-        message.kind === 'request'
-          ? [
-              collectReply((reply) =>
-                runRequest(exchange, endpoint, active, message, reply, new LightCancellation()),
-              ),
-            ]
-          : [],
-      );
+      const run = (request: RpcRequest) =>
+        collectReply((reply) =>
+          runRequest(exchange, endpoint, active, request, reply, new LightCancellation()),
+        );
+      const responses = messages.flatMap((message) => (message.kind === 'request' ? [run(message)] : []));
       if (responses.length === 0) {
         sendAccepted(exchange.res, headers);
         return;
@@ -152,7 +144,7 @@ export function createLegacyHandler(parts: LegacyHandlerParts): LegacyHandler {
   };
 }
 
-/** What opens a session stands alone, and the modern era has no batches. */
+/** `initialize` must not be in a batch, and the modern era has no batches. */
 function isNotBatchable(message: RpcMessage): boolean {
   if (message.kind === 'response') return false;
   return message.method === 'initialize' || readEra({}, message) !== 'legacy';
@@ -165,38 +157,34 @@ function readBatch(body: readonly unknown[]): readonly RpcMessage[] {
   throw invalidRequest('A batch must have between 1 and 50 messages');
 }
 
-/** The answer to one request of several: what is said in between has no place to go. */
+/** Returns the response to one request of a batch. Notifications and requests of the server are dropped. */
 async function collectReply(work: (reply: Reply) => Promise<void>): Promise<string | undefined> {
   let responseText: string | undefined;
   await work({
     isStarted: false,
     canSendRequests: false,
-    notify: noop,
+    notify: () => undefined,
     sendRequest: () => false,
     finish: (text) => {
       responseText = text;
     },
-    abandon: noop,
-    close: noop,
+    abandon: () => undefined,
+    close: () => undefined,
   });
   return responseText;
 }
 
-function noop(): void {
-  // Nobody hears it.
-}
-
-/** Clients that we know count, or send a UUID. */
+/** Known clients send counters or UUIDs. */
 const MAX_RAW_ID_LENGTH = 256;
 
-/** Under which a cancelled request is told to whoever runs it. It names a slot of the store, and an id may be as long as a body. */
+/** The mailbox message that cancels a request. It becomes a key of the store, so a long id is hashed. */
 export function cancellationName(id: string | number): string {
   if (typeof id === 'number') return `cancel:${id}`;
   if (id.length <= MAX_RAW_ID_LENGTH) return `cancel:"${id}`;
   return `cancel:#${createHash('sha256').update(id).digest('base64url')}`;
 }
 
-/** What only a client with a session asks. */
+/** Methods that require a session. */
 export function sessionMethods(states: Pick<SessionStates, 'setLevel'>): Readonly<Record<string, Method>> {
   return {
     ping: () => '{}',

@@ -19,19 +19,15 @@ import { type ReplyParts, acceptsEventStream, createReply, sendAccepted } from '
 
 interface McpPostHandlerParts extends ReplyParts {
   readonly servers: EndpointParts;
-  /** By name, for clients of the modern era. */
+  /** The methods of the modern era by name. */
   readonly modern: ReadonlyMap<string, Method>;
   readonly legacy: LegacyHandler;
   readonly serve: ServeRequest;
   readonly listen: Listen;
 }
 
-/** One endpoint, both eras: what a body says decides which. */
-interface McpPostHandler {
-  post(exchange: FastExchange, endpoint: ClientEndpoint): Promise<void>;
-}
-
-export function createMcpPostHandler(parts: McpPostHandlerParts): McpPostHandler {
+/** POST requests of both eras. The body of a message determines its era. */
+export function createMcpPostHandler(parts: McpPostHandlerParts) {
   const { servers, modern, legacy, serve, listen } = parts;
 
   async function serveModern(
@@ -43,10 +39,10 @@ export function createMcpPostHandler(parts: McpPostHandlerParts): McpPostHandler
     const { req, caller, signal } = exchange;
     if (!acceptsJsonAndEvents(req.headers)) throw notAcceptable();
     const { id, method, params } = request;
-    // A stream without an answer, for as long as both want it.
+    // Not a method with a result: the response is a stream of notifications.
     if (method === 'subscriptions/listen')
       return listen(exchange, { caller, endpoint, id, params, capabilities });
-    // In one piece: this is made for every call.
+    // One object literal: this is on the hot path.
     const mcpRequest: McpRequest = {
       caller,
       endpoint,
@@ -67,7 +63,7 @@ export function createMcpPostHandler(parts: McpPostHandlerParts): McpPostHandler
 
   async function dispatch(exchange: FastExchange, endpoint: ClientEndpoint): Promise<void> {
     const { body, req, res, caller } = exchange;
-    // One that is not there, or not for this caller, is no endpoint at all.
+    // Throws the same error for an unknown server and for one that the caller may not use.
     if (endpoint.kind === 'one') endpointServers(servers, caller, endpoint);
     if (Array.isArray(body)) return legacy.batch(exchange, endpoint, body as readonly unknown[]);
     const message = readRpcMessage(body);
@@ -79,19 +75,17 @@ export function createMcpPostHandler(parts: McpPostHandlerParts): McpPostHandler
     sendAccepted(res, parts.headers);
   }
 
-  return {
-    async post(exchange, endpoint) {
-      try {
-        await dispatch(exchange, endpoint);
-      } catch (error) {
-        if (!(error instanceof RpcFault) || exchange.res.headersSent) throw error;
-        exchange.json(error.status, rpcErrorText(readRpcId(exchange.body), error));
-      }
-    },
+  return async (exchange: FastExchange, endpoint: ClientEndpoint): Promise<void> => {
+    try {
+      await dispatch(exchange, endpoint);
+    } catch (error) {
+      if (!(error instanceof RpcFault) || exchange.res.headersSent) throw error;
+      exchange.json(error.status, rpcErrorText(readRpcId(exchange.body), error));
+    }
   };
 }
 
-/** In this era whoever leaves has cancelled. */
+/** In the modern era, a disconnect cancels the request. */
 const NOT_RESUMABLE = { sessionKey: undefined, sendsPrimingEvent: false };
 
 function notAcceptable(): RpcFault {

@@ -8,46 +8,46 @@ import {
   type JsonObject,
   type Principal,
 } from '@behalf/gateway';
-import type { Cancellation } from '@behalf/kernel';
-import type { ProblemResponse as ProblemAnswer } from '../../http/errors.ts';
+import { type Cancellation, isObject } from '@behalf/kernel';
+import type { ProblemResponse } from '../../http/errors.ts';
 import type { InFlightLimiter } from '../../http/limits.ts';
 import { traceContext } from '../rest/serverResponder.ts';
 import type { ClientEndpoint } from './endpoint.ts';
 import { logLevels } from './era.ts';
-import { RpcFault, type RpcId, isObject, rpcCode, rpcErrorText, rpcResultText, toRpcFault } from './rpc.ts';
+import { RpcFault, type RpcId, rpcCode, rpcErrorText, rpcResultText, toRpcFault } from './rpc.ts';
 import type { McpSession } from './session/sessions.ts';
 import type { Reply } from './stream/reply.ts';
 
-/** One request of a client, of either era: what the methods work on. */
+/** A request of a client of either era: the input of all methods. */
 export interface McpRequest {
   readonly caller: Principal;
   readonly endpoint: ClientEndpoint;
   readonly era: Era;
-  /** The revision that is spoken. */
+  /** The protocol revision. */
   readonly version: string;
   readonly id: RpcId;
   readonly method: string;
   readonly params: JsonObject;
-  /** Of the client, as it declared them: for its session, or with this request. */
+  /** The capabilities of the client: of its session, or declared with this request. */
   readonly capabilities: JsonObject;
-  /** From which level on it wants to hear what a server logs; undefined: nothing. */
+  /** The minimum level of log messages. Undefined if the client did not set one. */
   readonly logLevel: string | undefined;
-  /** Of the legacy era alone. */
+  /** Only in the legacy era. */
   readonly session: McpSession | undefined;
   readonly signal: Cancellation;
   readonly reply: Reply;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Gives the text of the result. */
+/** Returns the serialized result. */
 export type Method = (mcpRequest: McpRequest) => string | Promise<string>;
 
 export interface ServeRequestParts {
   readonly inFlight: InFlightLimiter;
-  readonly problemOf: (error: unknown) => ProblemAnswer;
+  readonly problemOf: (error: unknown) => ProblemResponse;
 }
 
-/** Serves one request and answers it, in whichever era. */
+/** Runs the method of a request and sends its response. */
 export type ServeRequest = (mcpRequest: McpRequest, method: Method | undefined) => Promise<void>;
 
 export function createServeRequest({ inFlight, problemOf }: ServeRequestParts): ServeRequest {
@@ -65,12 +65,12 @@ export function createServeRequest({ inFlight, problemOf }: ServeRequestParts): 
         inFlight.release(caller.userId);
       }
     } catch (error) {
-      // Whoever cancelled waits for nothing.
+      // A canceled request has no response.
       if (signal.aborted) {
         reply.abandon();
         return;
       }
-      // The caller's own token is the matter, and there is still a status to say it with.
+      // The caller must authenticate again: an HTTP 401 with a challenge (RFC 9728) starts the client's authorization flow.
       if (error instanceof GatewayError && httpStatus(error.code) === 401 && !reply.isStarted) {
         reply.close();
         throw error;
@@ -81,7 +81,7 @@ export function createServeRequest({ inFlight, problemOf }: ServeRequestParts): 
   };
 }
 
-/** In the modern era a method that is not there is told by the status too. */
+/** The modern era requires the status 404 for an unknown method. */
 function notFoundStatus(era: McpRequest['era']): { status: number } {
   return { status: era === 'modern' ? 404 : 200 };
 }
@@ -94,7 +94,7 @@ export function toClientFault(
   if (error instanceof RpcFault) return error;
   if (error instanceof GatewayError) {
     const { code, detail } = error;
-    // An endpoint of one server has the methods of that server. The one of all has them all.
+    // The endpoint of one server has only the methods of that server.
     if (code === 'MCP_METHOD_NOT_FOUND' && endpoint.kind === 'one')
       return new RpcFault(rpcCode.methodNotFound, detail, { data: { code }, ...notFoundStatus(era) });
     return toRpcFault(error, era, params);
@@ -103,26 +103,26 @@ export function toClientFault(
   return toRpcFault(new GatewayError(code, { detail }), era);
 }
 
-/** What a client hears that never said how much it wants to hear. */
+/** The level for legacy clients that never called `logging/setLevel`. */
 const DEFAULT_LOG_LEVEL = 'info';
 
-/** What the MCP door knows of a request to a server. */
+/** Converts a request into the input of the gateway. `sendRequest`: sends requests of the server to the client. */
 export function createMcpInbound(
   mcpRequest: McpRequest,
   id: string,
-  ask?: InboundPeer['sendRequest'],
+  sendRequest?: InboundPeer['sendRequest'],
   retry?: InboundPeer['retry'],
 ): Inbound {
   const { caller, signal, headers, params, reply, logLevel, era, capabilities } = mcpRequest;
   const meta = params['_meta'];
   const hop = headers[hopHeader];
-  // Of the request itself where it says so: what stands between may have put its own into the headers.
+  // The trace context of the body has priority: a proxy may have replaced the headers.
   const trace = (isObject(meta) && traceContext(meta as McpRequest['headers'])) || traceContext(headers);
   const token = isObject(meta) ? meta['progressToken'] : undefined;
   const effectiveLevel = logLevel ?? (era === 'legacy' ? DEFAULT_LOG_LEVEL : undefined);
-  // A modern client also hears what it would have to declare; a session that declared nothing has nobody to ask.
+  // A modern client without capabilities needs a peer for the error that names the missing ones. A legacy client does not.
   const hasPeer = era === 'modern' || supportsServerRequests(capabilities) || logLevel !== undefined;
-  // Written down member by member: for most calls most of it is absent.
+  // Assigned one by one: on the hot path this is faster than spreading optional members.
   const inbound: Writable<Inbound> = {
     principal: caller,
     door: 'mcp',
@@ -138,7 +138,7 @@ export function createMcpInbound(
     inbound.peer = {
       capabilities,
       era,
-      ...(ask && { sendRequest: ask }),
+      ...(sendRequest && { sendRequest }),
       ...(retry && { retry }),
       ...(logLevel !== undefined && { logLevel }),
     };
@@ -146,14 +146,14 @@ export function createMcpInbound(
   return inbound;
 }
 
-/** Whether the client declared anything that a server could ask of it. */
+/** Whether the client declared a capability that a server can use. */
 export function supportsServerRequests({ elicitation, sampling, roots }: JsonObject): boolean {
   return elicitation !== undefined || sampling !== undefined || roots !== undefined;
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Under the client's own token, and never backwards: what does not go up is no progress. */
+/** Forwards progress with the client's token. Progress must increase (MCP, progress), so other values are dropped. */
 function createProgressHandler(reply: Reply, token: string | number): (params: JsonObject) => void {
   let last = Number.NEGATIVE_INFINITY;
   return ({ progress, total, message }) => {

@@ -1,35 +1,26 @@
 import type { Era, JsonObject, UpstreamResponse } from '@behalf/gateway';
+import { isObject } from '@behalf/kernel';
 import { type LegacyVersion, metaKey } from './era.ts';
-import { isObject } from './rpc.ts';
 
-/** Who answers: in the modern era each result says so. */
+/** `serverInfo`, which every modern result repeats. */
 export interface ServerInfo {
   readonly name: string;
   readonly title: string;
   readonly version: string;
 }
 
-/** What only the modern era knows of a result. */
+/** Members of a result that only the modern era defines. */
 const MODERN_MEMBERS = ['resultType', 'ttlMs', 'cacheScope'] as const;
 
-/** Writes results as the era of the client has them. A server's own text is passed on wherever that is possible. */
-export interface ResultJson {
-  /** A result of our own. */
-  fromGateway(era: Era, result: JsonObject): string;
-  /** What a server answered. */
-  fromServer(era: Era, response: UpstreamResponse): string;
-  /** What the client's user is asked before it can be answered. Of the modern era alone. */
-  inputRequired(result: JsonObject): string;
-  /** A task that stands for the result until there is one. Of the modern era alone. */
-  task(result: JsonObject): string;
-}
+export type ResultJson = ReturnType<typeof createResultJson>;
 
-export function createResultJson(info: ServerInfo): ResultJson {
+/** Serializes results for the era of the client. Reuses the text that the server sent where possible. */
+export function createResultJson(info: ServerInfo) {
   const stamp = { [metaKey.serverInfo]: info };
   const stampText = `"_meta":${JSON.stringify(stamp)}}`;
   const tail = `"resultType":"complete",${stampText}`;
 
-  /** Of which kind it is, we say: a server of the other era may have a member of this name for something else. */
+  /** Overwrites `resultType`: a legacy server may use a member of this name for something else. */
   function modern(result: JsonObject, kind = 'complete'): string {
     const { _meta } = result;
     return JSON.stringify({
@@ -40,35 +31,38 @@ export function createResultJson(info: ServerInfo): ResultJson {
   }
 
   return {
-    fromGateway: (era, result) => (era === 'modern' ? modern(result) : JSON.stringify(result)),
-    inputRequired: (result) => modern(result, 'input_required'),
-    task: (result) => modern(result, 'task'),
-    fromServer(era, { result, json }) {
+    /** A result that the gateway produced. */
+    fromGateway: (era: Era, result: JsonObject): string =>
+      era === 'modern' ? modern(result) : JSON.stringify(result),
+    /** Input that the client must provide before there is a result. Only in the modern era. */
+    inputRequired: (result: JsonObject): string => modern(result, 'input_required'),
+    /** A task instead of a result. Only in the modern era. */
+    task: (result: JsonObject): string => modern(result, 'task'),
+    fromServer(era: Era, { result, json }: UpstreamResponse): string {
       if (era === 'legacy') return legacyText(result, json);
       const { resultType } = result;
       const isComplete = resultType === 'complete';
       if (json === undefined || '_meta' in result || (!isComplete && 'resultType' in result))
         return modern(result);
       const head = json.slice(0, json.lastIndexOf('}'));
-      // A server of this era has said of which kind it is.
       if (isComplete) return `${head},${stampText}`;
       return `${head}${isEmpty(result) ? '' : ','}${tail}`;
     },
   };
 }
 
-/** Without what is new since, so that a client that counts members finds what it knows. */
+/** Removes the members that only the modern era defines: strict legacy clients reject unknown members. */
 function legacyText(result: JsonObject, json: string | undefined): string {
   const { _meta, structuredContent } = result;
   const isStamped = isObject(_meta) && metaKey.serverInfo in _meta;
-  // Anything may stand there in the modern era; before it was an object.
+  // Legacy revisions require an object. The modern era allows any JSON value.
   const hasNonObjectContent = structuredContent !== undefined && !isObject(structuredContent);
   if (!isStamped && !hasNonObjectContent && !MODERN_MEMBERS.some((member) => member in result))
     return json ?? JSON.stringify(result);
   const { resultType: _kind, ttlMs: _ttl, cacheScope: _scope, _meta: _said, ...rest } = result;
   return JSON.stringify({
     ...rest,
-    // Undefined is not written.
+    // JSON.stringify leaves out undefined members.
     ...(hasNonObjectContent && { structuredContent: undefined }),
     _meta: isStamped ? withoutStamp(_meta) : _meta,
   });
@@ -83,7 +77,7 @@ function isEmpty(result: JsonObject): boolean {
   return true;
 }
 
-/** The first revision that has each kind of content; the others were there from the beginning. */
+/** The first revision of each content type. All other types exist since the first revision. */
 const FIRST_VERSION: Readonly<Record<string, LegacyVersion>> = {
   audio: '2025-03-26',
   resource_link: '2025-06-18',
@@ -91,9 +85,8 @@ const FIRST_VERSION: Readonly<Record<string, LegacyVersion>> = {
 const COMPLETE_VERSION: LegacyVersion = '2025-06-18';
 
 /**
- * What a server answered, in kinds of content that the client's revision has: clients check the kind, and refuse a whole result
- * for one that they do not know. In its place stands a text that says what it was. Members that are new since are left: whoever
- * does not know them does not read them.
+ * Replaces content types that the client's revision does not define by a text that describes them. Clients reject a whole result
+ * that contains an unknown content type. Unknown members remain: clients ignore them.
  */
 export function downgradeContent(response: UpstreamResponse, version: string): UpstreamResponse {
   if (version >= COMPLETE_VERSION) return response;
@@ -129,7 +122,7 @@ function withMembers({ result, ...rest }: UpstreamResponse, members: JsonObject)
   return { ...rest, result: { ...result, ...members }, json: undefined };
 }
 
-/** A link is all in its text; what was said aloud is not. */
+/** The text for a link contains all its fields. Audio data has no text form. */
 function toTextContent(block: unknown): JsonObject {
   const { type, annotations, mimeType, uri, name, title, description } = isObject(block) ? block : {};
   const kind = typeof mimeType === 'string' ? ` (${mimeType})` : '';

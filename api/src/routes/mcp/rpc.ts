@@ -1,5 +1,6 @@
 import { jsonRpcNumber } from '@behalf/contracts';
 import type { Era, GatewayError, JsonObject } from '@behalf/gateway';
+import { isObject } from '@behalf/kernel';
 
 export type RpcId = string | number;
 
@@ -16,7 +17,7 @@ export interface RpcNotification {
   readonly params: JsonObject;
 }
 
-/** What a client answers to a request of a server. */
+/** The response of a client to a request that a server sent through the gateway. */
 export interface RpcResponse {
   readonly kind: 'response';
   readonly id: RpcId;
@@ -27,7 +28,7 @@ export interface RpcResponse {
 
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
 
-/** One message, or undefined for what is none. Nothing else is checked of what it carries: that is the server's affair. */
+/** Reads the envelope of one message. Undefined if the value is none. The server validates the parameters. */
 export function readRpcMessage(value: unknown): RpcMessage | undefined {
   if (!isObject(value) || value['jsonrpc'] !== '2.0') return undefined;
   const { id, method, params } = value;
@@ -51,21 +52,17 @@ function readResponse(id: RpcId, { result, error }: JsonObject): RpcResponse | u
   };
 }
 
-/** The id of something that is no message, where it has one: an error can still say what it is about. */
+/** The id of an invalid message, if it has one, so that the error names the request. */
 export function readRpcId(value: unknown): RpcId | null {
   return isObject(value) && isId(value['id']) ? value['id'] : null;
 }
 
-/** Fractions are not forbidden, and no client that we know sends them: one that loses digits would be answered to nobody. */
+/** JSON-RPC 2.0 section 4 allows strings and numbers. `Infinity` results from a number out of range and cannot be repeated in JSON. */
 function isId(value: unknown): value is RpcId {
   return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The numbers of JSON-RPC and of MCP that this door itself answers with. */
+/** Error codes of JSON-RPC and MCP that the endpoint itself returns. */
 export const rpcCode = {
   parse: -32_700,
   invalidRequest: -32_600,
@@ -79,7 +76,7 @@ export const rpcCode = {
   urlElicitation: -32_042,
 } as const;
 
-/** An error of the protocol, with the HTTP status that it comes with unless a stream has begun. */
+/** A JSON-RPC error, with the HTTP status of its response. The status is lost if the response stream has started. */
 export class RpcFault extends Error {
   override readonly name = 'RpcFault';
   readonly code: number;
@@ -99,8 +96,8 @@ export class RpcFault extends Error {
 }
 
 /**
- * What a client is told of an error of ours. For what is read, the protocol has numbers of its own: which ones differs
- * between the eras. `uri` is what the client itself asked for.
+ * Maps a gateway error to JSON-RPC. MCP defines its own codes for missing resources and prompts, which differ between the eras.
+ * `uri` is the address that the client requested.
  */
 export function toRpcFault(error: GatewayError, era: Era, { uri }: JsonObject = {}): RpcFault {
   const { requiredCapabilities } = error;
@@ -123,9 +120,9 @@ export function toRpcFault(error: GatewayError, era: Era, { uri }: JsonObject = 
 
 function protocolCode(code: GatewayError['code'], era: Era): number | undefined {
   if (code === 'MCP_PROMPT_NOT_FOUND' || code === 'MCP_TASK_NOT_FOUND') return rpcCode.invalidParams;
-  // A fault between the server and us, which the protocol has no other number for towards a client.
+  // The server sent an invalid form. MCP has no other code for a failure between gateway and server.
   if (code === 'MCP_FORM_REFUSED') return rpcCode.internal;
-  // Told to those alone who can be sent to an address, which is of the legacy era.
+  // Only legacy clients with URL elicitation receive this error.
   if (code === 'MCP_URL_ELICITATION_REQUIRED') return rpcCode.urlElicitation;
   if (code !== 'MCP_RESOURCE_NOT_FOUND') return undefined;
   return era === 'modern' ? rpcCode.invalidParams : rpcCode.resourceNotFound;
@@ -135,7 +132,7 @@ export function rpcErrorText(id: RpcId | null, { code, message, data }: RpcFault
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data && { data }) } });
 }
 
-/** `result` is already text. */
+/** `result` is serialized JSON. */
 export function rpcResultText(id: RpcId, result: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 }

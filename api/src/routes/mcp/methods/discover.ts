@@ -8,16 +8,17 @@ import {
   getServerInstructions,
   tasksCapability,
 } from '@behalf/gateway';
+import { isObject } from '@behalf/kernel';
 import type { FastExchange } from '../../../http/route.ts';
 import { type ClientEndpoint, endpointKey } from '../endpoint.ts';
 import { MODERN_VERSION, URL_ELICITATION_VERSION, isLegacyVersion, legacyVersions } from '../era.ts';
 import type { Method } from '../request.ts';
 import type { ResultJson, ServerInfo } from '../results.ts';
-import { RpcFault, type RpcRequest, isObject, rpcCode, rpcResultText } from '../rpc.ts';
+import { RpcFault, type RpcRequest, rpcCode, rpcResultText } from '../rpc.ts';
 import type { McpSessions } from '../session/sessions.ts';
 import { CALL_TOOL, SEARCH_TOOL } from './searchTools.ts';
 
-/** What every endpoint can do; whether the servers behind it can is known when they are asked. */
+/** Every endpoint declares all capabilities. Whether a server supports a method is known only when it is called. */
 const serverCapabilities: JsonObject = {
   tools: { listChanged: true },
   prompts: { listChanged: true },
@@ -30,11 +31,11 @@ interface ServerInfoParts {
   readonly results: ResultJson;
   readonly info: ServerInfo;
   readonly instructions: Instructions;
-  /** Whether an identity provider may vouch for its users at our own authorization server. */
+  /** Whether the authorization server of the gateway accepts identity assertions (ID-JAG) of an identity provider. */
   readonly acceptsIdJags: boolean;
 }
 
-/** How a modern client finds out what is here. Another user may be told something else. */
+/** `server/discover` (MCP 2026-07-28). The instructions depend on the servers that the caller may use, so the result is private. */
 export function discoverMethod({ results, instructions, acceptsIdJags }: ServerInfoParts): Method {
   const { extensions } = tasksCapability as { extensions: JsonObject };
   const allExtensions = acceptsIdJags ? { ...extensions, [ENTERPRISE_MANAGED]: {} } : extensions;
@@ -50,18 +51,19 @@ export function discoverMethod({ results, instructions, acceptsIdJags }: ServerI
   };
 }
 
-interface InitializeParts extends ServerInfoParts {
-  readonly sessions: Pick<McpSessions, 'begin'>;
-}
-
 export type Initialize = (
   exchange: FastExchange,
   endpoint: ClientEndpoint,
   request: RpcRequest,
 ) => Promise<void>;
 
-/** How a legacy client begins: what it speaks, what it can, and a session for both. */
-export function createInitialize({ sessions, results, info, instructions }: InitializeParts): Initialize {
+/** `initialize` of legacy revisions: negotiates the revision and the capabilities, and starts a session. */
+export function createInitialize({
+  sessions,
+  results,
+  info,
+  instructions,
+}: ServerInfoParts & { readonly sessions: Pick<McpSessions, 'begin'> }): Initialize {
   return async ({ caller, json }, endpoint, { id, params }) => {
     const { protocolVersion, capabilities } = params;
     if (typeof protocolVersion !== 'string' || !isObject(capabilities)) {
@@ -72,8 +74,10 @@ export function createInitialize({ sessions, results, info, instructions }: Init
       );
     }
     const version = isLegacyVersion(protocolVersion) ? protocolVersion : legacyVersions[0];
-    const negotiated = { version, capabilities: pickSupported(capabilities, version) };
-    const session = sessions.begin(caller, endpointKey(endpoint), negotiated);
+    const session = sessions.begin(caller, endpointKey(endpoint), {
+      version,
+      capabilities: pickSupported(capabilities, version),
+    });
     const text = instructions(caller, endpoint);
     const result = results.fromGateway('legacy', {
       protocolVersion: version,
@@ -85,7 +89,7 @@ export function createInitialize({ sessions, results, info, instructions }: Init
   };
 }
 
-/** What can be made use of. The rest would only make the id longer, which is sent with every request. */
+/** The client capabilities that the gateway uses. The session id contains them, and clients send it with every request. */
 function pickSupported({ elicitation, sampling, roots }: JsonObject, version: string): JsonObject {
   return {
     ...(isObject(elicitation) && {
@@ -104,7 +108,7 @@ function withoutCompletions({ completions: _, ...others }: JsonObject): JsonObje
   return others;
 }
 
-/** What a model should know of the servers behind an endpoint: undefined when there is nothing to say. */
+/** The `instructions` of an endpoint. Undefined if no server has any. */
 type Instructions = (caller: Principal, endpoint: ClientEndpoint) => string | undefined;
 
 const MAX_LENGTH = 16_000;
@@ -113,8 +117,8 @@ const MAX_LINE_LENGTH = 120;
 const MAX_SERVER_LIST_LENGTH = 6_000;
 
 /**
- * The operator's words about each server, or the server's own, one after the other. Each line of a server's own is marked as
- * quoted: none of them can begin what looks like the words of another, or of the operator.
+ * Joins the instructions of all servers: the text of the operator, or of the server itself. Each line of a server's text is
+ * quoted, so that a server cannot imitate the text of the operator or of another server (prompt injection).
  */
 export function createInstructions(parts: EndpointParts): Instructions {
   return (caller, endpoint) => {
@@ -136,7 +140,7 @@ function quoteLines(text: string): string {
   return text.replace(/^/gm, '> ').slice(0, MAX_SERVER_TEXT_LENGTH);
 }
 
-/** A model that sees two tools has to know that there are others, and of what kind. */
+/** In search mode a model sees two tools only. The instructions list the servers whose tools it can find. */
 function searchInstructions(servers: readonly AllowedServer[]): string {
   const lines: string[] = [];
   let length = 0;

@@ -5,20 +5,20 @@ import {
   type MissingServer,
   type Principal,
   connectPagePath,
-  principalKey,
 } from '@behalf/gateway';
-import type { Keyring, SealContext } from '@behalf/kernel';
+import type { Keyring } from '@behalf/kernel';
 import { endpointKey } from '../endpoint.ts';
 import type { McpRequest } from '../request.ts';
 import { RpcFault, rpcCode } from '../rpc.ts';
+import { callerSealContext, openJson } from '../sealed.ts';
 import type { MethodParts } from './serverCallRunner.ts';
 
-/** For how long a list may be kept by a client that hears of changes. */
+/** Cache lifetime for clients that can subscribe to changes of the list. */
 const SUBSCRIBED_TTL_MS = 60_000;
 
 /**
- * A page of a list. It is this caller's alone, whatever the servers say of theirs; those of which nothing could be shown
- * are named in `_meta`, so that nobody takes them for empty.
+ * Serializes one page of a list. The list is private to the caller, whatever the servers declare. `_meta` names the servers
+ * whose items are missing, so that a client does not take them for empty.
  */
 export function listResult(
   { results, paginate, baseUrl }: MethodParts,
@@ -40,7 +40,7 @@ export function listResult(
   });
 }
 
-/** What clients are told of servers of which something is missing. */
+/** Servers whose items are missing or incomplete, with the page where the user can connect them. */
 export function describeMissing(missing: readonly MissingServer[], baseUrl: string): JsonObject[] {
   return missing.map(({ server, state, code }) => ({
     ...{ server: server.name, state, code },
@@ -48,13 +48,12 @@ export function describeMissing(missing: readonly MissingServer[], baseUrl: stri
   }));
 }
 
-/** One page of a list, and how to ask for the next. */
 interface ListPage {
   readonly items: readonly JsonObject[];
   readonly nextCursor: string | undefined;
 }
 
-/** Pages of a list that is put together anew with each request. */
+/** Returns the page of a list that a cursor names. The list is built again for each request. */
 export type Paginate = (
   caller: Principal,
   list: { readonly endpoint: string; readonly method: string; readonly items: readonly JsonObject[] },
@@ -62,19 +61,30 @@ export type Paginate = (
 ) => ListPage;
 
 const PAGE_ITEMS = 500;
+const MAX_CURSOR_LENGTH = 4_096;
 
 /**
- * A cursor is sealed to its caller, endpoint and list, and names the list as it was: where that is another by now, the
- * client begins again instead of missing something.
+ * Pagination with sealed cursors. A cursor is bound to the caller, endpoint and method, and contains a hash of the list. If the
+ * list has changed, the cursor is invalid and the client starts again instead of missing items.
  */
 export function createPaginate(keyring: Keyring, pageItems = PAGE_ITEMS): Paginate {
   return (caller, { endpoint, method, items }, cursor) => {
-    // An empty one is a cursor too, and we give none out: whoever has none yet may say so with it.
+    // Some clients send an empty cursor for the first page. The gateway never issues one.
     const isFirst = cursor === undefined || cursor === '';
     if (isFirst && items.length <= pageItems) return { items, nextCursor: undefined };
-    const context = toSealContext(caller, endpoint, method);
+    const context = callerSealContext(caller, 'mcp-cursor', method, [endpoint]);
     const revision = revisionOf(items);
-    const start = isFirst ? 0 : readPosition(keyring, cursor, context, revision);
+    let start = 0;
+    if (!isFirst) {
+      const value = openJson(keyring, cursor, context, MAX_CURSOR_LENGTH);
+      const [listRevision, position] = Array.isArray(value) ? (value as unknown[]) : [];
+      if (listRevision !== revision || typeof position !== 'number')
+        throw new RpcFault(
+          rpcCode.invalidParams,
+          'The cursor is no longer valid. List again from the beginning.',
+        );
+      start = position;
+    }
     const next = start + pageItems;
     return {
       items: items.slice(start, next),
@@ -83,36 +93,8 @@ export function createPaginate(keyring: Keyring, pageItems = PAGE_ITEMS): Pagina
   };
 }
 
-function readPosition(keyring: Keyring, cursor: unknown, context: SealContext, revision: string): number {
-  if (typeof cursor !== 'string') throw invalidCursor();
-  let value: unknown;
-  try {
-    value = JSON.parse(keyring.open(cursor, context));
-  } catch {
-    throw invalidCursor();
-  }
-  const [listRevision, position] = Array.isArray(value) ? (value as unknown[]) : [];
-  if (listRevision !== revision || typeof position !== 'number') throw invalidCursor();
-  return position;
-}
-
-function invalidCursor(): RpcFault {
-  return new RpcFault(rpcCode.invalidParams, 'The cursor is no longer valid. List again from the beginning.');
-}
-
-/** By what tells items apart: a description that was reworded moves nothing. */
+/** Covers the identity of the items only: a changed description does not invalidate a cursor. */
 function revisionOf(items: readonly JsonObject[]): string {
   const names = items.map(({ name, uri, uriTemplate }) => [name, uri, uriTemplate]);
   return createHash('sha256').update(JSON.stringify(names)).digest('base64url').slice(0, 22);
-}
-
-function toSealContext(caller: Principal, endpoint: string, method: string): SealContext {
-  return {
-    tenant: caller.tenant,
-    principal: principalKey(caller),
-    server: '-',
-    kind: 'mcp-cursor',
-    field: method,
-    binding: [endpoint],
-  };
 }

@@ -1,10 +1,11 @@
 import type { JsonObject, ListKind } from '@behalf/gateway';
+import { isObject } from '@behalf/kernel';
 import type { FastExchange } from '../../../http/route.ts';
 import { createMessageStream } from '../../../http/sse.ts';
 import { metaKey } from '../era.ts';
 import type { McpRequest } from '../request.ts';
 import type { ResultJson } from '../results.ts';
-import { RpcFault, isObject, rpcCode, rpcResultText } from '../rpc.ts';
+import { RpcFault, rpcCode, rpcResultText } from '../rpc.ts';
 import type { OpenStreams } from '../stream/openStreams.ts';
 import type { ReplyParts } from '../stream/reply.ts';
 import type { SubscribeLists, SubscribeResources } from '../stream/subscriptions.ts';
@@ -17,12 +18,11 @@ export interface ListenParts extends Pick<ReplyParts, 'clock' | 'headers'> {
   readonly subscribeResources: SubscribeResources;
 }
 
-/** `subscriptions/listen`: a stream of what changes, of the kinds that were asked for. It ends when either side ends it. */
-export type Listen = (
-  exchange: FastExchange,
-  mcpRequest: Pick<McpRequest, 'caller' | 'endpoint' | 'id' | 'params' | 'capabilities'>,
-) => Promise<void>;
+type ListenRequest = Pick<McpRequest, 'caller' | 'endpoint' | 'id' | 'params' | 'capabilities'>;
 
+export type Listen = ReturnType<typeof createListen>;
+
+/** `subscriptions/listen` (MCP 2026-07-28): a stream of the requested notifications, until either side closes it. */
 export function createListen({
   clock,
   headers,
@@ -30,11 +30,11 @@ export function createListen({
   streams,
   subscribeLists,
   subscribeResources,
-}: ListenParts): Listen {
-  return async ({ res }, mcpRequest) => {
+}: ListenParts) {
+  return async ({ res }: FastExchange, mcpRequest: ListenRequest): Promise<void> => {
     const { caller, endpoint, id } = mcpRequest;
     const requested = readSubscriptionRequest(mcpRequest);
-    // They left before it came to this: nothing would ever tell that it is over.
+    // The client has disconnected, so no `close` event would clean up.
     if (res.closed) return;
     const stream = createMessageStream(res, { clock, headers });
     let isAcknowledged = false;
@@ -46,7 +46,7 @@ export function createListen({
     const stop = () => {
       for (const cleanup of cleanups.splice(0)) cleanup();
     };
-    /** In good order: whoever listens is told that nothing more comes. */
+    /** Closes the subscription as the revision defines: with a cancellation and a final result. */
     const end = () => {
       stop();
       if (!stream.isOpen) return;
@@ -75,10 +75,10 @@ export function createListen({
         { includesOwn: requested.kinds.size > 0 },
       );
       cleanups.push(() => lists.stop());
-      // Of several servers there is always something to be told; those that are not heard are named.
+      // If the only server sends no notifications, no list can be subscribed. Of several servers, `behalf/unheard` names those.
       const kinds =
         endpoint.kind === 'one' && lists.unsubscribedServers.length > 0 ? NO_KINDS : requested.kinds;
-      // First what it will hear of, then that.
+      // The acknowledgement precedes the first notification.
       send(
         'notifications/subscriptions/acknowledged',
         { notifications: acknowledgedParams({ kinds, uris }) },
@@ -106,14 +106,11 @@ const memberByKind = {
 const MAX_URIS = 100;
 const NO_KINDS: ReadonlySet<ListKind> = new Set();
 
-function readSubscriptionRequest({
-  params,
-  capabilities,
-}: Pick<McpRequest, 'params' | 'capabilities'>): SubscriptionRequest {
+function readSubscriptionRequest({ params, capabilities }: ListenRequest): SubscriptionRequest {
   const { notifications } = params;
   if (!isObject(notifications))
     throw new RpcFault(rpcCode.invalidParams, 'params.notifications must be an object');
-  // None of them is heard of here: clients ask after their tasks.
+  // The gateway sends no task notifications. Clients poll their tasks.
   if (notifications['taskIds'] !== undefined) requireTasksCapability(capabilities);
   const kinds = Object.entries(memberByKind).flatMap(([kind, member]) =>
     notifications[member] === true ? [kind as ListKind] : [],

@@ -1,6 +1,6 @@
 import { type EndpointTool, GatewayError, type JsonObject, searchEndpointTools } from '@behalf/gateway';
+import { isObject } from '@behalf/kernel';
 import { type McpRequest, createMcpInbound } from '../request.ts';
-import { isObject } from '../rpc.ts';
 import { describeMissing } from './listResult.ts';
 import type { MethodParts } from './serverCallRunner.ts';
 
@@ -77,7 +77,7 @@ const callSchema: JsonObject = {
   additionalProperties: false,
 };
 
-/** What stands in the place of all others. */
+/** The tools that an endpoint in search mode lists. */
 export const searchToolDefinitions: readonly JsonObject[] = [
   {
     name: SEARCH_TOOL,
@@ -94,25 +94,19 @@ export const searchToolDefinitions: readonly JsonObject[] = [
     description:
       'Runs a tool that search_tools found, by its name and with arguments that match its inputSchema. Returns the result of that tool.',
     inputSchema: callSchema,
-    // What it does is what the tool does, and of that nothing is known here: a client should think the worst of it.
+    // The effect depends on the tool that it runs, so the annotations assume the worst case.
     annotations: { title: 'Call a tool', readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   },
 ];
 
-/** Of all that was found; each may take its share. A server that writes much must not push out what others have. */
+/** The size of all hits. Each hit has an equal share, so that one long description does not displace other servers. */
 const MAX_RESULT_LENGTH = 256 * 1024;
 const MAX_DESCRIPTION_LENGTH = 4_000;
 const SHORT_DESCRIPTION_LENGTH = 500;
 const MAX_UNAVAILABLE = 20;
 
-interface SearchTools {
-  /** `search_tools`: the text of its result. */
-  search(mcpRequest: McpRequest, args: unknown): Promise<string>;
-  /** `call_tool`: what it is asked to run. */
-  readCall(params: JsonObject): JsonObject;
-}
-
-export function createSearchTools(parts: MethodParts): SearchTools {
+/** The tools `search_tools` and `call_tool` of endpoints in search mode. */
+export function createSearchTools(parts: MethodParts) {
   const { servers, search, results, requestIds, baseUrl } = parts;
 
   function check(toolName: string, schema: JsonObject, args: unknown): JsonObject {
@@ -122,9 +116,10 @@ export function createSearchTools(parts: MethodParts): SearchTools {
   }
 
   return {
-    async search(mcpRequest, rawArgs) {
+    /** Runs `search_tools`. Returns the serialized result. */
+    async search(mcpRequest: McpRequest, rawArgs: unknown): Promise<string> {
       const { query, limit, server } = check(SEARCH_TOOL, searchSchema, rawArgs);
-      // As the schema says, also where nobody had the time to check it.
+      // Validation has a time limit and may be skipped, so the limits of the schema apply here again.
       const searchQuery = {
         query: String(query).slice(0, searchLimits.maxQueryLength),
         limit:
@@ -149,14 +144,15 @@ export function createSearchTools(parts: MethodParts): SearchTools {
         ...(unavailable.length > 0 && { _meta: { 'behalf/servers': unavailable } }),
       });
     },
-    readCall(params) {
+    /** Validates the arguments of `call_tool`. Returns the name and the arguments of the tool to run. */
+    readCall(params: JsonObject): JsonObject {
       const { name, arguments: args } = check(CALL_TOOL, callSchema, params['arguments'] ?? {});
       return { name, arguments: args };
     },
   };
 }
 
-/** A tool as a list shows it, without what only clients need. */
+/** A search result: the fields that a model needs, shortened to a size limit. */
 function toSearchHit({ name, server, tool }: EndpointTool, maxLength: number): JsonObject {
   const { title, description, inputSchema, annotations } = tool;
   const hit = {

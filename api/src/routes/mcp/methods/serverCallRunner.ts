@@ -6,25 +6,22 @@ import {
   type JsonObject,
   type ToolSearch,
 } from '@behalf/gateway';
+import { isObject } from '@behalf/kernel';
 import type { ConnectLinks } from '../../oauth/connect.ts';
 import { type ObserveRequestParts, createObserveRequest } from '../../ops/observeRequest.ts';
 import { endpointKey } from '../endpoint.ts';
 import { type McpRequest, createMcpInbound, supportsServerRequests } from '../request.ts';
 import type { RequestIdentity, RequestState, RequestStates } from '../requestState.ts';
 import { type ResultJson, downgradeContent } from '../results.ts';
-import { RpcFault, isObject, rpcCode } from '../rpc.ts';
+import { RpcFault, rpcCode } from '../rpc.ts';
 import type { ClientRequests } from '../session/clientRequests.ts';
-import {
-  type Elicitations,
-  type SignInRequiredInput,
-  rememberElicitation,
-  respondSignInRequired,
-} from '../signIn.ts';
+import type { Elicitations } from '../session/sessionLists.ts';
+import { type SignInRequiredInput, rememberElicitation, respondSignInRequired } from '../signIn.ts';
 import type { SuspendedCalls } from '../suspendedCalls/suspendedCalls.ts';
 import type { Paginate } from './listResult.ts';
 import type { TaskIds } from './tasks.ts';
 
-/** What the methods of both eras need. */
+/** The dependencies of the methods of both eras. */
 export interface MethodParts extends ObserveRequestParts {
   readonly servers: EndpointParts;
   readonly search: ToolSearch;
@@ -36,13 +33,12 @@ export interface MethodParts extends ObserveRequestParts {
   readonly elicitations: Pick<Elicitations, 'add'>;
   readonly suspendedCalls: Pick<SuspendedCalls, 'begin' | 'resume'>;
   readonly connectLinks: Pick<ConnectLinks, 'buildConnectPath' | 'computeElicitationId'>;
-  /** Names requests where they are written down. */
+  /** Creates ids for logs and audit events. */
   readonly requestIds: () => string;
-  /** Where people reach the gateway. */
+  /** The public URL of the gateway. */
   readonly baseUrl: () => string;
 }
 
-/** Work on one server, counted and logged. */
 type ServerWork = (inbound: Inbound) => Promise<CallOutcome>;
 
 interface CallTarget {
@@ -50,23 +46,16 @@ interface CallTarget {
   readonly operation: string;
 }
 
-/** Runs one request at one server, and writes what came back as the client's era has it. */
-interface ServerCallRunner {
-  /** The request as the steps of the gateway see it; also what a retry brought with it. */
-  toInbound(mcpRequest: McpRequest): CallInput;
-  run(mcpRequest: McpRequest, target: CallTarget, input: CallInput, work: ServerWork): Promise<string>;
-}
-
 interface CallInput {
   readonly inbound: Inbound;
   readonly state: RequestState;
 }
 
-export function createServerCallRunner(parts: MethodParts): ServerCallRunner {
+/** Runs requests to one server and serializes the outcome for the era of the client. */
+export function createServerCallRunner(parts: MethodParts) {
   const { results, states, clientRequests, suspendedCalls, taskIds, requestIds } = parts;
   const observe = createObserveRequest(parts);
 
-  /** The text of what it came to. */
   async function runAndFormat(
     mcpRequest: McpRequest,
     { server, operation }: CallTarget,
@@ -110,15 +99,16 @@ export function createServerCallRunner(parts: MethodParts): ServerCallRunner {
   }
 
   return {
-    toInbound(mcpRequest) {
+    /** Converts a request into the input of the gateway. Opens the state and the responses of a retried request. */
+    toInbound(mcpRequest: McpRequest): CallInput {
       const { caller, session, reply, params, era, capabilities } = mcpRequest;
       const { requestState, inputResponses } = params;
       if (era === 'legacy') {
-        const ask =
+        const sendRequest =
           session && reply.canSendRequests && supportsServerRequests(capabilities)
             ? clientRequests.createSender(session, reply)
             : undefined;
-        return { inbound: createMcpInbound(mcpRequest, requestIds(), ask), state: EMPTY_STATE };
+        return { inbound: createMcpInbound(mcpRequest, requestIds(), sendRequest), state: EMPTY_STATE };
       }
       if (requestState === undefined && inputResponses === undefined)
         return { inbound: createMcpInbound(mcpRequest, requestIds()), state: EMPTY_STATE };
@@ -128,7 +118,7 @@ export function createServerCallRunner(parts: MethodParts): ServerCallRunner {
         requestState === undefined
           ? EMPTY_STATE
           : states.open(caller, toRequestIdentity(mcpRequest), requestState);
-      // What a client answers to a question of ours is no answer to the server's; what it had answered before is.
+      // The response to a sign-in prompt of the gateway is not for the server. The state carries the responses that are.
       const isServerPrompt = state.promptCount === undefined;
       const carriedResponses =
         isServerPrompt && isObject(inputResponses) ? inputResponses : state.inputResponses;
@@ -141,13 +131,13 @@ export function createServerCallRunner(parts: MethodParts): ServerCallRunner {
         state: carriedResponses ? { ...state, inputResponses: carriedResponses } : state,
       };
     },
-    run(mcpRequest, target, input, work) {
+    run(mcpRequest: McpRequest, target: CallTarget, input: CallInput, work: ServerWork): Promise<string> {
       const { caller, era, capabilities } = mcpRequest;
       const { inbound, state } = input;
       if (state.suspendedCall) return suspendedCalls.resume(mcpRequest, state.suspendedCall);
       if (era === 'legacy' || !supportsServerRequests(capabilities))
         return runAndFormat(mcpRequest, target, input, work);
-      // A server of the era before asks while the call goes on; what that is, is known when it does.
+      // A legacy server may send requests during the call, so the call must be able to wait for the client.
       const seal = (next: RequestState) => states.seal(caller, toRequestIdentity(mcpRequest), next);
       return suspendedCalls.begin(mcpRequest, inbound, seal, (suspendedInbound) =>
         runAndFormat(mcpRequest, target, { ...input, inbound: suspendedInbound }, work),
@@ -162,7 +152,7 @@ export function isResponseMap(value: unknown): value is JsonObject {
   return isObject(value) && Object.values(value).every(isObject);
 }
 
-/** A server's own state goes out under our seal: it comes back for the same user, method and arguments, or not at all. */
+/** Seals the state of the server: it opens only for the same user, method and arguments. */
 function withSealedState(result: JsonObject, seal: (state: RequestState) => string): JsonObject {
   const { requestState, inputRequests } = result;
   return {

@@ -5,19 +5,19 @@ import {
   type StartedTask,
   type TaskMethod,
   hasTasksCapability,
-  principalKey,
   sendTaskRequest,
   tasksCapability,
 } from '@behalf/gateway';
-import type { Clock, Keyring, SealContext } from '@behalf/kernel';
+import type { Clock, Keyring } from '@behalf/kernel';
 import { createObserveRequest } from '../../ops/observeRequest.ts';
 import { endpointKey } from '../endpoint.ts';
 import { type McpRequest, type Method, createMcpInbound } from '../request.ts';
 import { RpcFault, rpcCode } from '../rpc.ts';
+import { callerSealContext, openJson } from '../sealed.ts';
 import { respondSignInRequired } from '../signIn.ts';
 import { type MethodParts, isResponseMap } from './serverCallRunner.ts';
 
-/** Of the modern era, and for clients that declare the extension with this very request. */
+/** `tasks/*` (MCP tasks extension): only in the modern era, for clients that declare the extension with the request. */
 export function taskMethods(parts: MethodParts): Readonly<Record<TaskMethod, Method>> {
   const { servers, results, taskIds, requestIds } = parts;
   const observe = createObserveRequest(parts);
@@ -37,7 +37,7 @@ export function taskMethods(parts: MethodParts): Readonly<Record<TaskMethod, Met
       const { result } = await observe({ caller, door: 'mcp', server, operation: method, signal }, () =>
         sendTaskRequest(servers, { method, task, ...extra }, inbound),
       );
-      // The one that the client has: a server's own is never shown.
+      // Replaces the id of the server by the sealed id that the client knows.
       return results.fromGateway('modern', 'taskId' in result ? { ...result, taskId } : result);
     } catch (error) {
       if (error instanceof GatewayError && error.code === 'MCP_AUTHORIZATION_REQUIRED') {
@@ -66,16 +66,13 @@ export function taskMethods(parts: MethodParts): Readonly<Record<TaskMethod, Met
   };
 }
 
-/** Who does not know of tasks cannot have one. */
+/** Clients without the extension never receive a task id, so they cannot use these methods. */
 export function requireTasksCapability(capabilities: JsonObject): void {
   if (hasTasksCapability(capabilities)) return;
   throw new RpcFault(
     rpcCode.capabilityMissing,
     'This method requires the client to declare the tasks extension',
-    {
-      data: { requiredCapabilities: tasksCapability },
-      status: 400,
-    },
+    { data: { requiredCapabilities: tasksCapability }, status: 400 },
   );
 }
 
@@ -83,63 +80,47 @@ function rejectState(): string {
   throw new Error('A task has no request state');
 }
 
-/** A task as its id says it: where it is, and what it was a call of. */
+/** The content of a task id: the server, the target of the call, and the id that the server issued. */
 type TaskReference = Omit<StartedTask, 'ttlMs'>;
 
-/** The ids of tasks as clients hold them. */
-export interface TaskIds {
-  seal(caller: Principal, endpoint: string, task: StartedTask): string;
-  /** Throws for whatever is no task of this caller at this endpoint, all of it alike. */
-  open(caller: Principal, endpoint: string, id: unknown): TaskReference;
-}
-
 const DAY_MS = 24 * 3_600_000;
-/** A server may keep a task for longer than it said at first, and the id stays the same: so it lasts a day at least. */
+/** A server may extend the lifetime of a task after it was created, but its id stays the same. */
 const MIN_LIFETIME_MS = DAY_MS;
 const MAX_LIFETIME_MS = 30 * DAY_MS;
-/** Clients repeat it in a header. */
+/** Clients repeat the id in the header `Mcp-Name`. */
 const MAX_ID_LENGTH = 4_096;
 
+export type TaskIds = ReturnType<typeof createTaskIds>;
+
 /**
- * A server's own id may be all that it takes to read a result there: it is for the server alone. Clients hold one that is
- * sealed to its user and endpoint and says whose task it is, so that any replica can ask after it. It is no credential:
- * whoever presents it has shown who they are before.
+ * Task ids for clients. The id that a server issues may be enough to read the result there, so clients receive a sealed id
+ * instead. It is bound to the user and the endpoint and names the server, so that any replica can serve it. It is no credential:
+ * the caller is authenticated separately.
  */
-export function createTaskIds({ keyring, clock }: { keyring: Keyring; clock: Clock }): TaskIds {
+export function createTaskIds({ keyring, clock }: { keyring: Keyring; clock: Clock }) {
   return {
-    seal(caller, endpoint, { server, serverId, targetFingerprint, tool, id, credential = null, ttlMs }) {
+    seal(caller: Principal, endpoint: string, task: StartedTask): string {
+      const { server, serverId, targetFingerprint, tool, id, credential = null, ttlMs } = task;
       const lifetimeMs = Math.min(Math.max(ttlMs ?? MAX_LIFETIME_MS, MIN_LIFETIME_MS), MAX_LIFETIME_MS);
-      const payload = JSON.stringify([
+      const content: SealedTask = [
         clock.now() + lifetimeMs,
-        server,
-        serverId,
-        targetFingerprint,
-        tool,
-        id,
-        credential,
-      ]);
-      const sealed = keyring.seal(payload, toSealContext(caller, endpoint));
+        ...([server, serverId, targetFingerprint, tool, id, credential] as const),
+      ];
+      const sealed = keyring.seal(JSON.stringify(content), toSealContext(caller, endpoint));
       if (sealed.length > MAX_ID_LENGTH) throw new GatewayError('MCP_PROTOCOL_ERROR');
       return sealed;
     },
-    open(caller, endpoint, sealed) {
-      if (typeof sealed !== 'string' || sealed.length > MAX_ID_LENGTH) throw taskNotFound();
-      let payload: string;
-      try {
-        payload = keyring.open(sealed, toSealContext(caller, endpoint));
-      } catch {
-        throw taskNotFound();
-      }
-      const [expiresAt, server, serverId, targetFingerprint, tool, id, credential] = JSON.parse(
-        payload,
-      ) as SealedTask;
+    /** Throws the same error for an expired id, an id of another user and anything else. */
+    open(caller: Principal, endpoint: string, taskId: unknown): TaskReference {
+      const value = openJson(keyring, taskId, toSealContext(caller, endpoint), MAX_ID_LENGTH);
+      if (value === undefined) throw taskNotFound();
+      const [expiresAt, server, serverId, targetFingerprint, tool, id, credential] = value as SealedTask;
       if (clock.now() >= expiresAt) throw taskNotFound();
       return { server, serverId, targetFingerprint, tool, id, ...(credential !== null && { credential }) };
     },
   };
 }
 
-/** Nobody but us writes one. */
 type SealedTask = [
   expiresAt: number,
   server: string,
@@ -154,13 +135,6 @@ function taskNotFound(): GatewayError {
   return new GatewayError('MCP_TASK_NOT_FOUND');
 }
 
-function toSealContext(caller: Principal, endpoint: string): SealContext {
-  return {
-    tenant: caller.tenant,
-    principal: principalKey(caller),
-    server: '-',
-    kind: 'mcp-task',
-    field: 'id',
-    binding: [caller.issuer, endpoint],
-  };
+function toSealContext(caller: Principal, endpoint: string) {
+  return callerSealContext(caller, 'mcp-task', 'id', [caller.issuer, endpoint]);
 }

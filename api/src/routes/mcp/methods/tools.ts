@@ -9,19 +9,21 @@ import {
   listEndpointTools,
   routeTool,
 } from '@behalf/gateway';
+import { isObject } from '@behalf/kernel';
 import { decodeHeaderValue, headerMismatchFault } from '../era.ts';
 import { type McpRequest, type Method, createMcpInbound } from '../request.ts';
-import { RpcFault, isObject, rpcCode } from '../rpc.ts';
+import { RpcFault, rpcCode } from '../rpc.ts';
 import { listResult } from './listResult.ts';
 import { CALL_TOOL, SEARCH_TOOL, createSearchTools, searchToolDefinitions } from './searchTools.ts';
 import { type MethodParts, createServerCallRunner } from './serverCallRunner.ts';
 
+/** `tools/list` and `tools/call`, also for endpoints in search mode. */
 export function toolMethods(parts: MethodParts): Readonly<Record<string, Method>> {
   const { servers, results, requestIds } = parts;
   const runner = createServerCallRunner(parts);
   const searchTools = createSearchTools(parts);
 
-  /** Runs the tool of this name; `asked` stays what the client sent, whoever named the tool. */
+  /** Runs a tool by its public name. `isDirect`: the client called it itself, not through `call_tool`. */
   async function runTool(
     mcpRequest: McpRequest,
     { name, arguments: args = {} }: JsonObject,
@@ -33,23 +35,19 @@ export function toolMethods(parts: MethodParts): Readonly<Record<string, Method>
     const input = runner.toInbound(mcpRequest);
     const routing = routeTool(servers, input.inbound, endpoint, name);
     const routed = routing instanceof Promise ? await routing : routing;
-    // Headers repeat what the client itself called: what is called through another tool has none.
-    if (isDirect && era === 'modern' && routed.tool?.mirror)
-      checkParamHeaders(mcpRequest, routed.tool.mirror, args);
-    const params = isDirect && era === 'modern' ? forwardedParams(mcpRequest.headers) : undefined;
+    // The headers repeat the arguments of `call_tool` itself, not those of the tool that it runs.
+    const hasParamHeaders = isDirect && era === 'modern';
+    if (hasParamHeaders && routed.tool?.mirror) checkParamHeaders(mcpRequest, routed.tool.mirror, args);
+    const params = hasParamHeaders ? forwardedParams(mcpRequest.headers) : undefined;
     const tool: ToolInvocation = {
       server: routed.server,
       tool: routed.name,
       args,
       ...(params && { paramHeaders: params }),
     };
+    const target = { server: routed.server, operation: `tool ${routed.name}` };
     try {
-      return await runner.run(
-        mcpRequest,
-        { server: routed.server, operation: `tool ${routed.name}` },
-        input,
-        (inbound) => callTool(servers, tool, inbound),
-      );
+      return await runner.run(mcpRequest, target, input, (inbound) => callTool(servers, tool, inbound));
     } catch (error) {
       if (error instanceof GatewayError && isErrorResult(error, era))
         return results.fromGateway(era, errorResult(error));
@@ -73,13 +71,11 @@ export function toolMethods(parts: MethodParts): Readonly<Record<string, Method>
 
   return {
     async 'tools/list'(mcpRequest) {
-      if (mcpRequest.endpoint.search) return listResult(parts, mcpRequest, 'tools', SEARCH_TOOLS_LIST);
-      const list = await listEndpointTools(
-        servers,
-        createMcpInbound(mcpRequest, requestIds()),
-        mcpRequest.endpoint,
-      );
-      const items = mcpRequest.era === 'legacy' ? list.items.map(withoutModernSchema) : list.items;
+      const { endpoint, era } = mcpRequest;
+      if (endpoint.search) return listResult(parts, mcpRequest, 'tools', SEARCH_TOOLS_LIST);
+      const inbound = createMcpInbound(mcpRequest, requestIds());
+      const list = await listEndpointTools(servers, inbound, endpoint);
+      const items = era === 'legacy' ? list.items.map(withoutModernSchema) : list.items;
       return listResult(parts, mcpRequest, 'tools', { ...list, items });
     },
     'tools/call': (mcpRequest) =>
@@ -87,21 +83,22 @@ export function toolMethods(parts: MethodParts): Readonly<Record<string, Method>
   };
 }
 
-/** They are always the same. */
+/** The list of an endpoint in search mode never changes. */
 const SEARCH_TOOLS_LIST: EndpointList = {
   items: searchToolDefinitions,
   missing: [],
   hasChangeNotifications: true,
 };
 
-/** Of a tool of ours the name of another is an argument, which a model can put right like any other. */
+/** For `call_tool`, the tool name is an argument, which a model can correct like any other. */
 function isToolError({ code }: GatewayError): boolean {
   return code === 'MCP_ARGUMENTS_INVALID' || code === 'MCP_TOOL_NOT_FOUND';
 }
 
 /**
- * A model can put wrong arguments right, and a user of a client that cannot be asked has to know why nothing happens: both
- * are told as a failed tool tells it. The modern era has errors for what a client cannot be asked.
+ * Errors that become a failed tool result instead of a JSON-RPC error, so that the model reads them. A model can correct invalid
+ * arguments. The user of a legacy client that supports no dialogue learns why the call failed; the modern era has an error code
+ * for missing client capabilities.
  */
 function isErrorResult({ code }: GatewayError, era: McpRequest['era']): boolean {
   return code === 'MCP_ARGUMENTS_INVALID' || (code === 'MCP_DIALOGUE_UNSUPPORTED' && era === 'legacy');
@@ -116,7 +113,7 @@ function errorResult({ code, detail, errors = [] }: GatewayError): JsonObject {
   };
 }
 
-/** A schema of a result that is no object is of the modern era. */
+/** Removes an output schema that is no object schema: only the modern era allows it. */
 function withoutModernSchema(tool: JsonObject): JsonObject {
   const { outputSchema, ...rest } = tool;
   return isObject(outputSchema) && outputSchema['type'] === 'object' ? tool : rest;
@@ -124,7 +121,10 @@ function withoutModernSchema(tool: JsonObject): JsonObject {
 
 type Mirror = NonNullable<CatalogTool['mirror']>;
 
-/** What a tool wants repeated in headers has to be there and to be the same. Decided is by the body alone. */
+/**
+ * Checks the `Mcp-Param-*` headers that a tool requires against the arguments (MCP 2026-07-28). A proxy may already have acted on
+ * a header that differs from the body. The gateway itself uses only the body.
+ */
 function checkParamHeaders({ headers }: Pick<McpRequest, 'headers'>, mirror: Mirror, args: JsonObject): void {
   for (const [name, encoded] of Object.entries(mirror(args))) {
     const headerValue = headers[name];
@@ -135,7 +135,6 @@ function checkParamHeaders({ headers }: Pick<McpRequest, 'headers'>, mirror: Mir
     if (decoded !== value && !isSameNumber(decoded, value))
       throw headerMismatchFault(`${name} does not match the body`);
   }
-  // Somebody may have acted on it already, and the server would act on something else.
   for (const name of mirror.listAbsent(args))
     if (headers[name] !== undefined)
       throw headerMismatchFault(`${name} repeats an argument that is not in the body`);
@@ -147,16 +146,16 @@ function isSameNumber(a: string, b = ''): boolean {
   return DECIMAL.test(a) && DECIMAL.test(b) && Number(a) === Number(b);
 }
 
-/** A token after the prefix (RFC 9110, section 5.6.2), in the lower case of Node. */
+/** The prefix and a token (RFC 9110 section 5.6.2), lowercased by Node. */
 const NAME_PATTERN = /^mcp-param-[!#$%&'*+\-.^_`|~0-9a-z]{1,128}$/;
-/** What a value of these may consist of; base64 is of it too. */
+/** Printable ASCII and tabs, which include base64. */
 const VALUE_PATTERN = /^[\x20-\x7e\t]*$/;
 const MAX_PARAMS = 32;
 const MAX_VALUE_LENGTH = 4_096;
 
 /**
- * The `mcp-param-*` of a request, to be sent on where a tool does not know them. By their prefix they are nothing else: no
- * credential, and nothing that the protocol itself or what carries it reads. What could not be one, or is too much, stays here.
+ * The `Mcp-Param-*` headers of a request, which the gateway forwards to the server. The prefix excludes credentials and headers
+ * with a meaning for HTTP or MCP. Malformed and excess headers are dropped.
  */
 function forwardedParams(headers: IncomingHttpHeaders): Readonly<Record<string, string>> | undefined {
   let params: Record<string, string> | undefined;

@@ -3,13 +3,9 @@ import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { cancellationName } from '../legacyHandler.ts';
+import { createSharedLists } from '../relay/sharedLists.ts';
 import type { McpSession } from './sessions.ts';
-import {
-  MAX_TOTAL_URI_LENGTH,
-  MAX_URI_LENGTH,
-  createSessionSubscriptions,
-  createSharedLists,
-} from './sharedLists.ts';
+import { MAX_TOTAL_URI_LENGTH, MAX_URI_LENGTH, createSessionSubscriptions } from './sessionLists.ts';
 
 const refused = { name: 'RpcFault', code: -32602 };
 

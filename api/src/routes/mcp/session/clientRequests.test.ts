@@ -1,8 +1,8 @@
 import { LightCancellation, createKeyring, systemRandom as random } from '@behalf/kernel';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
+import { createMailbox } from '../relay/mailbox.ts';
 import { createClientRequests } from './clientRequests.ts';
-import { createMailbox } from './mailbox.ts';
 import type { McpSession } from './sessions.ts';
 
 const session = (key: string, principal = 'ada'): McpSession => ({

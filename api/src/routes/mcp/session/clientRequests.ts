@@ -4,24 +4,15 @@ import {
   type Clock,
   type Keyring,
   type Random,
-  type SealContext,
   abortReason,
+  isObject,
 } from '@behalf/kernel';
 import { URL_ELICITATION_VERSION } from '../era.ts';
-import { type RpcResponse, isObject, rpcCode } from '../rpc.ts';
+import type { Mailbox } from '../relay/mailbox.ts';
+import { type RpcResponse, rpcCode } from '../rpc.ts';
+import { sessionSealContext } from '../sealed.ts';
 import type { Reply } from '../stream/reply.ts';
-import type { Mailbox, SessionKey } from './mailbox.ts';
 import type { McpSession } from './sessions.ts';
-
-type SendClientRequest = (method: string, params: JsonObject, signal: Cancellation) => Promise<JsonObject>;
-
-/** Requests to legacy clients in the middle of a call. The answer comes with another request, at whichever replica. */
-export interface ClientRequests {
-  /** How this call's client can be asked. */
-  createSender(session: McpSession, reply: Reply): SendClientRequest;
-  /** What a client sent as an answer. Nothing happens unless it was asked, in this session. */
-  handleResponse(session: McpSession, response: RpcResponse): Promise<void>;
-}
 
 interface ClientRequestsParts {
   readonly mailbox: Pick<Mailbox, 'post' | 'wait'>;
@@ -30,25 +21,28 @@ interface ClientRequestsParts {
   readonly random: Random;
 }
 
-/** For how long somebody may think about it. */
+/** The time that a user has to respond. */
 const RESPONSE_TIMEOUT_MS = 10 * 60_000;
-/** An answer is text that a person typed, or that a model wrote. */
+/** A response is a form that a user filled in, or text that a model generated. */
 const MAX_RESPONSE_LENGTH = 256 * 1024;
 
-export function createClientRequests({
-  mailbox,
-  keyring,
-  clock,
-  random,
-}: ClientRequestsParts): ClientRequests {
+export type ClientRequests = ReturnType<typeof createClientRequests>;
+
+/**
+ * Requests of servers to legacy clients during a call: elicitation, sampling and roots. The client sends its response with another
+ * POST, possibly to another replica. The request id contains a MAC bound to the session, so the gateway accepts only responses
+ * to requests that it sent in this session: a client cannot fill the store with others.
+ */
+export function createClientRequests({ mailbox, keyring, clock, random }: ClientRequestsParts) {
   return {
+    /** Returns the function that sends requests on the response stream of a call. */
     createSender:
-      ({ sessionKey, version }, reply) =>
-      (method, params, signal) =>
+      ({ sessionKey, version }: McpSession, reply: Reply) =>
+      (method: string, params: JsonObject, signal: Cancellation): Promise<JsonObject> =>
         new Promise((resolve, reject) => {
           if (signal.aborted) return reject(abortReason(signal));
           const nonce = random.id();
-          const id = `${nonce}.${keyring.mac(nonce, toSealContext(sessionKey))}`;
+          const id = `${nonce}.${keyring.mac(nonce, sessionSealContext(sessionKey, 'mcp-question'))}`;
           const cleanUp = () => {
             stopWaiting();
             cancelTimer();
@@ -62,23 +56,18 @@ export function createClientRequests({
             });
             reject(abortReason(signal));
           };
-          const stopWaiting = mailbox.wait(
-            sessionKey,
-            `answer:${nonce}`,
-            (message) => {
-              cleanUp();
-              const { result, error } = JSON.parse(message) as Partial<ClientResponse>;
-              if (isObject(result)) resolve(result);
-              else
-                reject(
-                  new ClientRpcError(
-                    error?.code ?? rpcCode.internal,
-                    error?.message ?? 'The client sent an invalid response',
-                  ),
-                );
-            },
-            { shouldPoll: true },
-          );
+          const onResponse = (message: string) => {
+            cleanUp();
+            const { result, error } = JSON.parse(message) as Partial<ClientResponse>;
+            if (isObject(result)) {
+              resolve(result);
+              return;
+            }
+            const { code = rpcCode.internal, message: text = 'The client sent an invalid response' } =
+              error ?? {};
+            reject(new ClientRpcError(code, text));
+          };
+          const stopWaiting = mailbox.wait(sessionKey, `answer:${nonce}`, onResponse, { shouldPoll: true });
           const cancelTimer = clock.timer(RESPONSE_TIMEOUT_MS, () => {
             cleanUp();
             reject(new GatewayError('MCP_TIMEOUT', { detail: 'The client did not respond in time.' }));
@@ -88,12 +77,13 @@ export function createClientRequests({
           cleanUp();
           reject(new ClientRpcError(rpcCode.methodNotFound, 'This client does not accept requests'));
         }),
-    async handleResponse({ sessionKey }, { id, outcome }) {
+    /** Delivers the response of a client. Ignores responses to anything but a request of this session. */
+    async handleResponse({ sessionKey }: McpSession, { id, outcome }: RpcResponse): Promise<void> {
       const separatorIndex = typeof id === 'string' ? id.indexOf('.') : -1;
       if (typeof id !== 'string' || separatorIndex < 0) return;
       const nonce = id.slice(0, separatorIndex);
-      // What we never asked is answered by nobody: a client cannot fill the store with answers.
-      if (!keyring.verifyMac(nonce, id.slice(separatorIndex + 1), toSealContext(sessionKey))) return;
+      const context = sessionSealContext(sessionKey, 'mcp-question');
+      if (!keyring.verifyMac(nonce, id.slice(separatorIndex + 1), context)) return;
       const message = JSON.stringify(outcome);
       const isWithinLimit = message.length <= MAX_RESPONSE_LENGTH;
       await mailbox.post(sessionKey, `answer:${nonce}`, isWithinLimit ? message : TOO_LARGE_RESPONSE);
@@ -101,7 +91,7 @@ export function createClientRequests({
   };
 }
 
-/** A question as the revision of the session has it, whichever one the server that asks speaks. */
+/** Adapts an elicitation to the revision of the session, independent of the revision of the server. */
 function adaptToProtocolVersion(
   version: string,
   method: string,
@@ -109,7 +99,7 @@ function adaptToProtocolVersion(
   nonce: string,
 ): JsonObject {
   if (method !== 'elicitation/create') return params;
-  // A page has had a name of its own since there are pages, and no longer has one in the modern era.
+  // Legacy URL elicitation requires an `elicitationId`. Modern servers send none.
   if (params['mode'] === 'url') return { elicitationId: nonce, ...params };
   const { mode: _mode, ...paramsWithoutMode } = params;
   return version >= URL_ELICITATION_VERSION ? params : paramsWithoutMode;
@@ -122,8 +112,4 @@ const TOO_LARGE_RESPONSE = JSON.stringify({
 interface ClientResponse {
   readonly result: JsonObject;
   readonly error: { readonly code: number; readonly message: string };
-}
-
-function toSealContext({ tenant, principal, key }: SessionKey): SealContext {
-  return { tenant, principal, server: '-', kind: 'mcp-question', field: 'id', binding: [key] };
 }

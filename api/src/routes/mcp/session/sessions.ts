@@ -1,62 +1,77 @@
 import { httpStatus } from '@behalf/contracts';
-import { type JsonObject, type Principal, principalKey } from '@behalf/gateway';
-import { type Cache, type ChangeFeed, isCurrent } from '@behalf/gateway/ports';
-import type { Clock, Keyring, Random, SealContext } from '@behalf/kernel';
+import { type JsonObject, type Principal, createReplicatedCache, principalKey } from '@behalf/gateway';
+import type { Cache, ChangeFeed } from '@behalf/gateway/ports';
+import { type Clock, type Keyring, LruMap, type Random, isObject } from '@behalf/kernel';
 import type { FastExchange } from '../../../http/route.ts';
 import { type ClientEndpoint, endpointKey } from '../endpoint.ts';
 import { type LegacyVersion, isLegacyVersion, singleHeader } from '../era.ts';
-import { RpcFault, invalidRequest, isObject } from '../rpc.ts';
-import type { SessionKey } from './mailbox.ts';
+import { RpcFault, invalidRequest } from '../rpc.ts';
+import { type SessionKey, callerSealContext, openJson } from '../sealed.ts';
 
-/** What a legacy client agreed on with us. All of it stands in the id that the client sends: no replica keeps it. */
+/*
+ * Sessions of legacy clients (MCP 2025-06-18, Streamable HTTP, session management). Invariants:
+ * - The session id contains the negotiated state, sealed to the user, the issuer of their identity and the endpoint. Any replica
+ *   serves the session, and no replica stores it.
+ * - The id is no credential: the caller of each request is authenticated separately, and the id of another user does not open.
+ * - A session that any replica ended is refused by all replicas within two seconds.
+ */
+
+/** The state that `initialize` negotiated. */
 export interface McpSession {
-  /** As the client sends it. */
+  /** The sealed session id that the client sends. */
   readonly id: string;
-  /** Names it wherever something is kept about it. It opens nothing. */
+  /** Identifies the session in the store. It grants no access. */
   readonly key: string;
   readonly version: LegacyVersion;
   readonly capabilities: JsonObject;
   readonly expiresAt: number;
-  /** Where words for its requests are left. */
+  /** The mailbox address of the session. */
   readonly sessionKey: SessionKey;
 }
 
-export interface McpSessions {
-  begin(
-    caller: Principal,
-    endpoint: string,
-    negotiated: Pick<McpSession, 'version' | 'capabilities'>,
-  ): McpSession;
-  /** Undefined for what is no session of this caller at this endpoint, whatever else it may be. */
-  open(id: string, caller: Principal, endpoint: string): McpSession | undefined;
-}
-
-interface McpSessionParts {
-  readonly keyring: Keyring;
-  readonly clock: Clock;
-  readonly random: Random;
-}
-
 const LIFETIME_MS = 24 * 3_600_000;
-/** Opening a seal costs more than the rest of what the door does for a call. */
+/** Opening a seal costs more than the rest of the work that the endpoint does for a call. */
 const MAX_CACHED_SESSIONS = 10_000;
 const MAX_ID_LENGTH = 4_096;
 
-/**
- * Sessions that any replica can serve: the id is sealed to its user and endpoint. It is no credential: whoever presents it
- * has shown who they are before, and of somebody else it does not open. A new token of the same user changes nothing.
- */
-export function createMcpSessions({ keyring, clock, random }: McpSessionParts): McpSessions {
-  const cache = new Map<string, { session: McpSession; issuer: string; endpoint: string }>();
+export type McpSessions = ReturnType<typeof createMcpSessions>;
+
+export function createMcpSessions({
+  keyring,
+  clock,
+  random,
+}: {
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly random: Random;
+}) {
+  const cache = new LruMap<string, { session: McpSession; issuer: string; endpoint: string }>(
+    MAX_CACHED_SESSIONS,
+  );
+  const toSealContext = (caller: Principal, endpoint: string) =>
+    callerSealContext(caller, 'mcp-session', 'id', [caller.issuer, endpoint]);
 
   function store(session: McpSession, caller: Principal, endpoint: string): McpSession {
-    if (cache.size >= MAX_CACHED_SESSIONS) cache.delete(cache.keys().next().value as string);
     cache.set(session.id, { session, issuer: caller.issuer, endpoint });
     return session;
   }
 
+  function unseal(id: string, caller: Principal, endpoint: string): McpSession | undefined {
+    const value = openJson(keyring, id, toSealContext(caller, endpoint), MAX_ID_LENGTH);
+    if (!Array.isArray(value)) return undefined;
+    const [key, version, capabilities, expiresAt] = value as unknown[];
+    if (typeof key !== 'string' || typeof version !== 'string' || typeof expiresAt !== 'number')
+      return undefined;
+    if (!isLegacyVersion(version) || !isObject(capabilities)) return undefined;
+    return { id, key, version, capabilities, expiresAt, sessionKey: sessionKeyOf(caller, key) };
+  }
+
   return {
-    begin(caller, endpoint, { version, capabilities }) {
+    begin(
+      caller: Principal,
+      endpoint: string,
+      { version, capabilities }: Pick<McpSession, 'version' | 'capabilities'>,
+    ): McpSession {
       const key = random.id();
       const expiresAt = clock.now() + LIFETIME_MS;
       const text = JSON.stringify([key, version, capabilities, expiresAt]);
@@ -64,131 +79,93 @@ export function createMcpSessions({ keyring, clock, random }: McpSessionParts): 
       const sessionKey = sessionKeyOf(caller, key);
       return store({ id, key, version, capabilities, expiresAt, sessionKey }, caller, endpoint);
     },
-    open(id, caller, endpoint) {
-      const cached = cache.get(id);
+    /** Undefined if the id is not a session of this caller at this endpoint. */
+    open(id: string, caller: Principal, endpoint: string): McpSession | undefined {
+      // `peek`: reordering the entries on every request would cost more than an occasional unseal.
+      const cached = cache.peek(id);
       if (cached) {
-        // Who they are, and who vouches for them. Not by which token: that one is refreshed while the session goes on.
+        // Compares the user and the issuer, but not the token: clients refresh it during a session.
         const isOwner =
           cached.session.sessionKey.principal === principalKey(caller) && cached.issuer === caller.issuer;
         const isMatch = isOwner && cached.endpoint === endpoint;
         return isMatch && clock.now() < cached.session.expiresAt ? cached.session : undefined;
       }
-      if (id.length > MAX_ID_LENGTH) return undefined;
-      const session = unseal(keyring, id, caller, endpoint);
+      const session = unseal(id, caller, endpoint);
       if (!session || clock.now() >= session.expiresAt) return undefined;
       return store(session, caller, endpoint);
     },
   };
 }
 
-function unseal(keyring: Keyring, id: string, caller: Principal, endpoint: string): McpSession | undefined {
-  let text: string;
-  try {
-    text = keyring.open(id, toSealContext(caller, endpoint));
-  } catch {
-    // Somebody else's, of another endpoint, of a key we no longer have, or made up: all the same to who sends it.
-    return undefined;
-  }
-  const [key, version, capabilities, expiresAt] = JSON.parse(text) as unknown[];
-  if (typeof key !== 'string' || typeof version !== 'string' || typeof expiresAt !== 'number')
-    return undefined;
-  if (!isLegacyVersion(version) || !isObject(capabilities)) return undefined;
-  return { id, key, version, capabilities, expiresAt, sessionKey: sessionKeyOf(caller, key) };
-}
-
 export function sessionKeyOf(caller: Principal, key: string): SessionKey {
   return { tenant: caller.tenant, principal: principalKey(caller), key };
 }
 
-function toSealContext(caller: Principal, endpoint: string): SealContext {
-  return {
-    tenant: caller.tenant,
-    principal: principalKey(caller),
-    server: '-',
-    kind: 'mcp-session',
-    field: 'id',
-    binding: [caller.issuer, endpoint],
-  };
-}
-
-/** What became of a session since it began. */
 interface SessionState {
   readonly isEnded: boolean;
-  /** Of `logging/setLevel`. */
+  /** The level of `logging/setLevel`. */
   readonly logLevel: string | undefined;
-}
-
-export interface SessionStates {
-  /** Without I/O while it is known; as old as everything else may be that was read (two seconds). */
-  read(session: McpSession): SessionState | Promise<SessionState>;
-  /** For good, on every replica. */
-  end(session: McpSession): Promise<void>;
-  setLevel(session: McpSession, level: string): Promise<void>;
-  close(): void;
-}
-
-interface SessionStateParts {
-  readonly cache: Cache;
-  readonly changes: ChangeFeed;
-  readonly clock: Clock;
 }
 
 const MAX_CACHED_STATES = 10_000;
 
-/** The little that a session does not carry itself. What is here lives as long as the session could. */
-export function createSessionStates({ cache, changes, clock }: SessionStateParts): SessionStates {
-  const cachedStates = new Map<string, { state: SessionState; readAt: number }>();
-  /** Counts notices: what was read before one may be what it told about. */
-  let epoch = 0;
-  const unsubscribe = changes.subscribe(({ topic, id }) => {
-    if (topic !== 'mcpSessions') return;
-    epoch += 1;
-    if (id === '*') cachedStates.clear();
-    else cachedStates.delete(id);
+export type SessionStates = ReturnType<typeof createSessionStates>;
+
+/** The state of a session that changes after `initialize`. It is stored until the session expires. */
+export function createSessionStates({
+  cache,
+  changes,
+  clock,
+}: {
+  readonly cache: Cache;
+  readonly changes: ChangeFeed;
+  readonly clock: Clock;
+}) {
+  const states = createReplicatedCache<SessionState>({
+    ...{ changes, clock, maxEntries: MAX_CACHED_STATES },
+    affectedBy({ topic, id }) {
+      if (topic !== 'mcpSessions') return undefined;
+      return id === '*' ? 'all' : { key: id };
+    },
   });
 
-  async function load({ key }: McpSession): Promise<SessionState> {
-    const startEpoch = epoch;
-    const readAt = clock.now();
+  async function load(key: string): Promise<SessionState> {
     const [isEnded, logLevel] = await Promise.all([cache.get(`ended:${key}`), cache.get(`level:${key}`)]);
-    const state = { isEnded: isEnded !== undefined, logLevel };
-    if (startEpoch !== epoch) return state;
-    if (cachedStates.size >= MAX_CACHED_STATES)
-      cachedStates.delete(cachedStates.keys().next().value as string);
-    cachedStates.set(key, { state, readAt });
-    return state;
+    return { isEnded: isEnded !== undefined, logLevel };
   }
 
   async function write(name: string, value: string, { key, expiresAt }: McpSession): Promise<void> {
     await cache.set(`${name}:${key}`, value, Math.max(1, expiresAt - clock.now()));
-    cachedStates.delete(key);
-    await changes.publish({ topic: 'mcpSessions', id: key });
+    const change = { topic: 'mcpSessions', id: key } as const;
+    states.invalidate(change);
+    await changes.publish(change);
   }
 
   return {
-    read(session) {
-      const cached = cachedStates.get(session.key);
-      return cached && isCurrent(changes, clock.now(), cached.readAt) ? cached.state : load(session);
-    },
-    end: (session) => write('ended', '1', session),
-    setLevel: (session, level) => write('level', level, session),
-    close: unsubscribe,
+    /** At most two seconds old. Without I/O if the state is cached. */
+    read: ({ key }: McpSession): SessionState | Promise<SessionState> => states.read(key, () => load(key)),
+    /** Ends the session at every replica. */
+    end: (session: McpSession): Promise<void> => write('ended', '1', session),
+    setLevel: (session: McpSession, level: string): Promise<void> => write('level', level, session),
+    close: (): void => states.close(),
   };
 }
 
 export interface ActiveSession {
   readonly session: McpSession;
-  /** As the client set it. */
   readonly logLevel: string | undefined;
 }
 
-interface RequireSessionParts {
+export type RequireSession = ReturnType<typeof createRequireSession>;
+
+/** Returns the session of a request. Throws 400 without a session id, and 404 if the client must start a new session. */
+export function createRequireSession({
+  sessions,
+  states,
+}: {
   readonly sessions: McpSessions;
   readonly states: Pick<SessionStates, 'read'>;
-}
-
-/** The session a request belongs to. Without one it is refused, and with one that has ended it is told to begin anew. */
-export function createRequireSession({ sessions, states }: RequireSessionParts) {
+}) {
   return async ({ req, caller }: FastExchange, endpoint: ClientEndpoint): Promise<ActiveSession> => {
     const id = singleHeader(req.headers, 'mcp-session-id');
     if (id === undefined) throw invalidRequest('Mcp-Session-Id is missing: send initialize first');
@@ -204,7 +181,7 @@ export function createRequireSession({ sessions, states }: RequireSessionParts) 
   };
 }
 
-/** The same for what never was one, what was ended and what is somebody else's. */
+/** The same error for an unknown session, an ended session and a session of another user. */
 function sessionNotFound(): RpcFault {
   const status = httpStatus('NOT_FOUND');
   return new RpcFault(-(31_000 + status), 'Session not found: send initialize to start a new session', {

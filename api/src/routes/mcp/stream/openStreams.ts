@@ -1,57 +1,44 @@
 import { GatewayError, type Principal, type RevocationMonitor, principalKey } from '@behalf/gateway';
 import type { Cache, ChangeFeed } from '@behalf/gateway/ports';
-import type { Clock, Random } from '@behalf/kernel';
+import { type Clock, type Random, coalesce } from '@behalf/kernel';
+import { type QuotaLimits, createUserQuota } from '../../../http/userQuota.ts';
 import type { McpSession, SessionStates } from '../session/sessions.ts';
 
-interface StreamLimits {
-  readonly maxPerUser: number;
-  readonly maxTotal: number;
-}
+const streamLimits: QuotaLimits = { maxPerUser: 64, maxTotal: 10_000 };
 
-const streamLimits: StreamLimits = { maxPerUser: 64, maxTotal: 10_000 };
-
-/** Who opened a stream is looked at again after this: the client comes back and shows who it is. */
+/** After this time a stream ends. The client reconnects and is authenticated again. */
 const MAX_AGE_MS = 60 * 60_000;
 
-/** Streams that wait for something to happen. They cost little each, and nobody may have them all. */
-export interface OpenStreams {
-  /**
-   * Throws when there is no room. `end` is called once: when its time is up, or what its caller came in with or `until`
-   * is over, when its user is signed out, or when the process ends.
-   */
-  register(caller: Principal, end: () => void, expiresAt?: number): () => void;
-  readonly size: number;
-  /** Ends those of one principal: who still may comes back and is looked at anew. */
-  endForPrincipal(principal: string): void;
-  /** Takes none any more, and ends those that are open. */
-  drain(): void;
-}
+export type OpenStreams = ReturnType<typeof createOpenStreams>;
 
-interface OpenStreamParts {
-  readonly clock: Clock;
-  readonly callerWatch: Pick<RevocationMonitor, 'subscribe'>;
-  readonly limits?: StreamLimits;
-}
-
+/** The open notification streams of this replica, limited per user and in total. */
 export function createOpenStreams({
   clock,
   callerWatch,
   limits = streamLimits,
-}: OpenStreamParts): OpenStreams {
-  const { maxPerUser, maxTotal } = limits;
+}: {
+  readonly clock: Clock;
+  readonly callerWatch: Pick<RevocationMonitor, 'subscribe'>;
+  readonly limits?: QuotaLimits;
+}) {
   const open = new Map<() => void, Principal>();
-  const users = new Map<string, number>();
+  const quota = createUserQuota(limits);
   let isDraining = false;
   return {
-    register(caller, end, expiresAt = Infinity) {
+    /**
+     * Registers a stream, or throws if there are too many. Calls `end` once: when the stream reaches its maximum age or
+     * `expiresAt`, when the token or key of the caller expires or is revoked, when the user signs out, or when the process ends.
+     * Returns a function that unregisters the stream without ending it.
+     */
+    register(caller: Principal, end: () => void, expiresAt = Infinity): () => void {
       const { userId } = caller;
       if (isDraining) throw new GatewayError('SHUTTING_DOWN');
-      const userStreams = users.get(userId) ?? 0;
-      if (userStreams >= maxPerUser || open.size >= maxTotal) {
+      const exceeded = quota.exceeded(userId);
+      if (exceeded) {
         throw new GatewayError('MCP_RATE_LIMITED', {
           detail:
-            userStreams >= maxPerUser
-              ? `You have ${userStreams} open streams. Close one of them.`
+            exceeded === 'user'
+              ? `You have ${quota.used(userId)} open streams. Close one of them.`
               : 'Too many streams are open here. Try again in a moment.',
           retryAfterMs: 5_000,
         });
@@ -60,152 +47,139 @@ export function createOpenStreams({
         if (!open.delete(endOnce)) return;
         cancel();
         stopWatching();
-        const remaining = (users.get(userId) ?? 1) - 1;
-        if (remaining === 0) users.delete(userId);
-        else users.set(userId, remaining);
+        quota.add(userId, -1);
       };
       const endOnce = () => {
         unregister();
-        try {
-          end();
-        } catch {
-          // Called by a timer or among all the others: one that cannot end well takes nobody along.
-        }
+        runSafely(end);
       };
       const remainingMs = Math.min(expiryOf(caller), expiresAt) - clock.now();
       const cancel = clock.timer(Math.max(0, Math.min(MAX_AGE_MS, remainingMs)), endOnce);
       const stopWatching = callerWatch.subscribe(caller, endOnce);
       open.set(endOnce, caller);
-      users.set(userId, userStreams + 1);
+      quota.add(userId);
       return unregister;
     },
-    get size() {
+    get size(): number {
       return open.size;
     },
-    endForPrincipal(principal) {
+    /** Ends the streams of one user. A client that is still authorized reconnects. */
+    endForPrincipal(principal: string): void {
       for (const [end, caller] of [...open]) if (principalKey(caller) === principal) end();
     },
-    drain() {
+    /** Refuses new streams and ends all open ones. */
+    drain(): void {
       isDraining = true;
       for (const end of [...open.keys()]) end();
     },
   };
 }
 
-/** Cookies open no such stream, and what they are of is told when it ends. */
+/** The MCP endpoint accepts no cookies. The end of a browser session is reported by `callerWatch`. */
 function expiryOf({ authentication }: Principal): number {
   return authentication.via === 'session' ? Infinity : (authentication.expiresAt ?? Infinity);
 }
 
-/** The streams of sessions that are open here. They end with their session, wherever that is ended. */
-export interface SessionStreams {
-  /**
-   * The one stream for what nobody asked for: of all that a session opens, at whichever replicas, the last to come is the
-   * one that reads. `onChange`: something about the session may have changed.
-   */
-  openListener(session: McpSession, end: () => void, onChange: () => void): () => void;
-  /** Any other one. */
-  add2(session: McpSession, end: () => void): () => void;
-  close(): void;
-}
-
-interface SessionStreamParts {
-  readonly cache: Cache;
-  readonly changes: Pick<ChangeFeed, 'publish' | 'subscribe'>;
-  readonly states: Pick<SessionStates, 'read'>;
-  readonly clock: Clock;
-  readonly random: Random;
+/** One stream that fails to end must not prevent the end of the others. */
+function runSafely(end: () => void): void {
+  try {
+    end();
+  } catch {
+    // The stream is unregistered already.
+  }
 }
 
 interface StreamEntry {
   readonly end: () => void;
   readonly onChange: () => void;
-  /** Of the one that reads: what it wrote to the store. */
+  /** Identifies the notification stream in the store. Undefined for resumed streams. */
   readonly readerName: string | undefined;
-  /** It is written there. */
+  /** Whether the store contains this reader, or a newer one. */
   isClaimed: boolean;
 }
 
 interface SessionEntry {
   readonly session: McpSession;
-  readonly members: Set<StreamEntry>;
+  readonly streams: Set<StreamEntry>;
 }
 
-/** A notice may be about every session: so many are asked about at a time. */
+/** A notification may concern all sessions: this many are checked concurrently. */
 const MAX_CONCURRENT_CHECKS = 16;
 const RETRY_MS = 1_000;
 
-export function createSessionStreams(parts: SessionStreamParts): SessionStreams {
-  const { cache, changes, states, clock, random } = parts;
+export type SessionStreams = ReturnType<typeof createSessionStreams>;
+
+/**
+ * The streams of sessions at this replica (MCP 2025-06-18, GET stream). Invariants:
+ * - A session has one notification stream across all replicas. The newest replaces the others.
+ * - All streams of a session end when any replica ends the session.
+ */
+export function createSessionStreams({
+  cache,
+  changes,
+  states,
+  clock,
+  random,
+}: {
+  readonly cache: Cache;
+  readonly changes: Pick<ChangeFeed, 'publish' | 'subscribe'>;
+  readonly states: Pick<SessionStates, 'read'>;
+  readonly clock: Clock;
+  readonly random: Random;
+}) {
   const entries = new Map<string, SessionEntry>();
   let pendingKeys = new Set<string>();
-  let isChecking = false;
 
-  function add(session: McpSession, member: StreamEntry): () => void {
-    const entry = entries.get(session.key) ?? { session, members: new Set() };
+  function add(session: McpSession, stream: StreamEntry): SessionEntry {
+    const entry = entries.get(session.key) ?? { session, streams: new Set() };
     entries.set(session.key, entry);
-    entry.members.add(member);
-    return () => void remove(entry, member);
+    entry.streams.add(stream);
+    return entry;
   }
 
-  function remove({ session, members }: SessionEntry, member: StreamEntry): boolean {
-    const isRemoved = members.delete(member);
-    if (isRemoved && members.size === 0) entries.delete(session.key);
+  function remove({ session, streams }: SessionEntry, stream: StreamEntry): boolean {
+    const isRemoved = streams.delete(stream);
+    if (isRemoved && streams.size === 0) entries.delete(session.key);
     return isRemoved;
   }
 
-  /** Once, and none takes the others along. */
-  function endStream(entry: SessionEntry, member: StreamEntry): void {
-    if (!remove(entry, member)) return;
-    try {
-      member.end();
-    } catch {
-      // Its own affair.
-    }
+  function endStream(entry: SessionEntry, stream: StreamEntry): void {
+    if (remove(entry, stream)) runSafely(stream.end);
   }
 
-  async function claimReader(session: McpSession, readerName: string): Promise<void> {
+  async function claimReader(session: McpSession, stream: StreamEntry, readerName: string): Promise<void> {
     await cache.set(readerKey(session), readerName, Math.max(1, session.expiresAt - clock.now()));
-    for (const member of entries.get(session.key)?.members ?? [])
-      if (member.readerName === readerName) member.isClaimed = true;
-    // Comes back to us as well: what was ended or opened meanwhile is seen then.
+    stream.isClaimed = true;
+    // This replica receives the notification as well, and checks for a concurrent claim or the end of the session.
     await changes.publish({ topic: 'mcpSessions', id: session.key });
   }
 
   async function checkSession(key: string): Promise<void> {
     const entry = entries.get(key);
     if (!entry) return;
-    const { session, members } = entry;
+    const { session, streams } = entry;
     const [{ isEnded }, currentReader] = await Promise.all([
       states.read(session),
       cache.get(readerKey(session)),
     ]);
-    for (const member of [...members]) {
-      const { readerName, isClaimed } = member;
+    for (const stream of [...streams]) {
+      const { readerName, isClaimed } = stream;
       if (isEnded || (readerName !== undefined && isClaimed && currentReader !== readerName))
-        endStream(entry, member);
-      else member.onChange();
+        endStream(entry, stream);
+      else stream.onChange();
     }
   }
 
-  /** One round at a time; what is told meanwhile is asked in the next. */
-  async function checkPending(): Promise<void> {
-    if (isChecking) return;
-    isChecking = true;
-    while (pendingKeys.size > 0) {
-      const round = [...pendingKeys];
-      pendingKeys = new Set();
-      for (let index = 0; index < round.length; index += MAX_CONCURRENT_CHECKS)
-        await Promise.all(
-          round
-            .slice(index, index + MAX_CONCURRENT_CHECKS)
-            .map((key) => checkSession(key).catch(() => retryLater(key))),
-        );
+  const checkPending = coalesce(async () => {
+    const keys = [...pendingKeys];
+    pendingKeys = new Set();
+    for (let index = 0; index < keys.length; index += MAX_CONCURRENT_CHECKS) {
+      const batch = keys.slice(index, index + MAX_CONCURRENT_CHECKS);
+      await Promise.all(batch.map((key) => checkSession(key).catch(() => retryLater(key))));
     }
-    isChecking = false;
-  }
+  });
 
-  /** The store does not answer. */
+  /** The store failed. */
   function retryLater(key: string): void {
     clock.timer(RETRY_MS, () => {
       if (!entries.has(key)) return;
@@ -218,24 +192,28 @@ export function createSessionStreams(parts: SessionStreamParts): SessionStreams 
     if (topic !== 'mcpSessions') return;
     if (id === '*') for (const key of entries.keys()) pendingKeys.add(key);
     else if (entries.has(id)) pendingKeys.add(id);
-    void checkPending();
+    if (pendingKeys.size > 0) void checkPending();
   });
 
   return {
-    openListener(session, end, onChange) {
+    /** Opens the notification stream of a session. `onChange`: the state of the session may have changed. */
+    openListener(session: McpSession, end: () => void, onChange: () => void): () => void {
       const readerName = random.id();
-      const member: StreamEntry = { end, onChange, readerName, isClaimed: false };
-      const unregister = add(session, member);
-      const entry = entries.get(session.key) as SessionEntry;
-      for (const other of [...entry.members])
-        if (other !== member && other.readerName !== undefined) endStream(entry, other);
-      // Without the store nobody elsewhere could be told: then this one gives way.
-      claimReader(session, readerName).catch(() => endStream(entry, member));
-      return unregister;
+      const stream: StreamEntry = { end, onChange, readerName, isClaimed: false };
+      const entry = add(session, stream);
+      for (const other of [...entry.streams])
+        if (other !== stream && other.readerName !== undefined) endStream(entry, other);
+      // Without the store, streams at other replicas cannot be replaced, so this one ends.
+      claimReader(session, stream, readerName).catch(() => endStream(entry, stream));
+      return () => void remove(entry, stream);
     },
-    add2: (session, end) =>
-      add(session, { end, onChange: () => undefined, readerName: undefined, isClaimed: false }),
-    close() {
+    /** Adds a resumed stream, which only ends with its session. */
+    addResumed(session: McpSession, end: () => void): () => void {
+      const stream = { end, onChange: () => undefined, readerName: undefined, isClaimed: false };
+      const entry = add(session, stream);
+      return () => void remove(entry, stream);
+    },
+    close(): void {
       unsubscribe();
       entries.clear();
     },

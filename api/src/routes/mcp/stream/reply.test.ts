@@ -5,7 +5,7 @@ import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createMessageStream } from '../../../http/sse.ts';
-import { createSharedLists } from '../session/sharedLists.ts';
+import { createSharedLists } from '../relay/sharedLists.ts';
 import { type Reply, type ReplyOptions, createReply, createSharedTicker } from './reply.ts';
 import { type StreamBufferLimits, createStreamBuffers } from './streamBuffer.ts';
 import { createEventIds } from './streamRelay.ts';

@@ -4,30 +4,30 @@ import { ActiveSet, type Cancel, type Clock } from '@behalf/kernel';
 import type { FastExchange } from '../../../http/route.ts';
 import { KEEP_ALIVE_MS, type MessageStream, createMessageStream } from '../../../http/sse.ts';
 import type { RpcId } from '../rpc.ts';
-import type { SessionKey } from '../session/mailbox.ts';
+import type { SessionKey } from '../sealed.ts';
 import type { BufferedStream, StreamBuffers } from './streamBuffer.ts';
 
-/** The answer to one request: plain JSON, unless something has to be said before it. */
+/** The response to one request: plain JSON, or an event stream if notifications or requests precede the result. */
 export interface Reply {
-  /** Whether something was sent: then there is no status any more. */
+  /** Whether headers were sent. The status can no longer change then. */
   readonly isStarted: boolean;
-  /** Whether the client reads a stream, so that it can be asked something before the answer. */
+  /** Whether the client accepts an event stream, and therefore requests of the server before the result. */
   readonly canSendRequests: boolean;
-  /** A client that does not listen, or does not keep up, misses these. */
+  /** Sends a notification. It is dropped if the client accepts no stream or does not keep up. */
   notify(method: string, params: JsonObject): void;
-  /** Sends a request to the client. False when it cannot be sent: the client takes no events. */
+  /** Sends a request to the client. Returns false if the client accepts no stream. */
   sendRequest(id: RpcId, method: string, params: JsonObject): boolean;
-  /** The last word: `text` is the whole message. */
+  /** Sends the response. `text` is the complete JSON-RPC message. */
   finish(text: string, status: number): void;
-  /** Ends without one: nobody waits for it. */
+  /** Ends without a response, for a canceled request. */
   abandon(): void;
-  /** Leaves the answer to somebody else. */
+  /** Releases the reply without a response. The caller sends an HTTP error instead. */
   close(): void;
 }
 
 export interface ReplyParts {
   readonly clock: Clock;
-  /** Of every answer, as a flat list. */
+  /** The headers of every response, as a flat list of names and values. */
   readonly headers: readonly string[];
   readonly streamBuffers: Pick<StreamBuffers, 'begin'>;
   readonly ticker: SharedTicker;
@@ -35,19 +35,19 @@ export interface ReplyParts {
 }
 
 export interface ReplyOptions {
-  /** Legacy: what was sent is kept for a client that comes back. */
+  /** Only for legacy requests: buffers the stream, so that the client can resume it. */
   readonly sessionKey: SessionKey | undefined;
-  /** What the client calls it. */
+  /** The JSON-RPC id of the request. */
   readonly requestId?: RpcId;
-  /** The revision has events without content: they say where a stream can be taken up again. */
+  /** The revision defines priming events: events without content whose id allows the client to resume the stream. */
   readonly sendsPrimingEvent: boolean;
-  /** What its caller came in with was taken back: nothing goes on in their name. By default as if they had left. */
+  /** Cancels the request when the caller's credentials are revoked. By default the connection is closed. */
   readonly cancel?: () => void;
 }
 
 type ReplyExchange = Pick<FastExchange, 'req' | 'res' | 'json' | 'caller'>;
 
-/** A call that takes longer than this can be taken up again by its client. */
+/** A request that takes longer than this sends a priming event. */
 const PRIMING_DELAY_MS = 3_000;
 
 export function createReply(exchange: ReplyExchange, parts: ReplyParts, options: ReplyOptions): Reply {
@@ -56,13 +56,13 @@ export function createReply(exchange: ReplyExchange, parts: ReplyParts, options:
     : new JsonReply(exchange);
 }
 
-/** For who takes events. A class, and no stream before there is something to say: most calls are answered at once. */
+/** A reply to a client that accepts event streams. A class, and the stream is created on first use: most calls need none. */
 class EventReply implements Reply, TickListener {
   readonly canSendRequests = true;
   readonly #exchange: ReplyExchange;
   readonly #parts: ReplyParts;
   readonly #options: ReplyOptions;
-  /** What a server says after the last word would begin a stream that nobody ends. */
+  /** Messages of the server after the response are dropped: they would open a stream that never ends. */
   #isFinished = false;
   readonly #leaveTicker: () => void;
   #openedStream: MessageStream | undefined;
@@ -82,12 +82,12 @@ class EventReply implements Reply, TickListener {
 
   onTick(ageMs: number): void {
     if (this.#isFinished) return;
-    // Only now: most calls are over before anybody could take a key back.
+    // Subscribes on the first tick: most calls finish earlier.
     this.#stopWatching ??= this.#parts.callerWatch.subscribe(this.#exchange.caller, () => this.#cancel());
     const { sessionKey, sendsPrimingEvent } = this.#options;
     if (sessionKey && sendsPrimingEvent && !this.#buffered && ageMs >= PRIMING_DELAY_MS)
       this.#bufferedStream()?.sendPrimingEvent();
-    // From here on the stream keeps itself alive.
+    // Starts the stream, which then sends its own keep-alive comments.
     else if (!this.#openedStream && ageMs >= KEEP_ALIVE_MS - PRIMING_DELAY_MS) this.#stream.start();
   }
 
@@ -119,14 +119,14 @@ class EventReply implements Reply, TickListener {
 
   abandon(): void {
     this.close();
-    // A client that has left is told nothing; one that cancelled reads the end of a stream without an answer.
+    // A client that canceled the request reads the end of the stream.
     this.#stream.start();
     this.#stream.end();
   }
 
   close(): void {
     this.#release();
-    // Also what its client reads of it by another request: no end would ever come.
+    // Also ends the stream for a client that resumed it with another request.
     this.#buffered?.drop();
   }
 
@@ -154,7 +154,7 @@ class EventReply implements Reply, TickListener {
   }
 }
 
-/** For who takes none. */
+/** A reply to a client that accepts only JSON. */
 class JsonReply implements Reply {
   readonly isStarted = false;
   readonly canSendRequests = false;
@@ -165,7 +165,7 @@ class JsonReply implements Reply {
   }
 
   notify(): void {
-    // There is nowhere to say it.
+    // The client accepts no stream.
   }
 
   sendRequest(): boolean {
@@ -181,7 +181,7 @@ class JsonReply implements Reply {
   }
 
   close(): void {
-    // Nothing is open.
+    // No stream is open.
   }
 }
 
@@ -189,7 +189,7 @@ function sendJson({ res, json }: ReplyExchange, text: string, status: number): v
   if (!res.destroyed && !res.writableEnded) json(status, text);
 }
 
-/** The answer to what asks for none. */
+/** The response to notifications and responses. */
 export function sendAccepted(res: ServerResponse, headers: readonly string[], status: 202 | 204 = 202): void {
   res.writeHead(status, [...headers, ...(status === 202 ? ['Content-Length', '0'] : [])]).end();
 }
@@ -201,17 +201,12 @@ export function acceptsEventStream(accept: string | undefined): boolean {
   return accept !== undefined && /(^|,)\s*(text\/event-stream|text\/\*|\*\/\*)\s*(;|,|$)/i.test(accept);
 }
 
-/** What is looked after while it waits. */
 interface TickListener {
-  /** Called about once a second with the age. */
+  /** Called about once a second with the time since the listener was added. */
   onTick(ageMs: number): void;
 }
 
-/** One timer for all requests under way: one for each would cost more than what most of them wait for. */
-interface SharedTicker {
-  /** Returns how to leave. */
-  add(listener: TickListener): () => void;
-}
+type SharedTicker = ReturnType<typeof createSharedTicker>;
 
 const TICK_MS = 1_000;
 
@@ -220,7 +215,8 @@ interface TickEntry {
   readonly since: number;
 }
 
-export function createSharedTicker(clock: Clock): SharedTicker {
+/** One timer for all requests in progress. A timer per request would cost more than the rest of a short request. */
+export function createSharedTicker(clock: Clock) {
   const entries = new ActiveSet<TickEntry>();
   let cancel: Cancel | undefined;
   function tick(): void {
@@ -229,7 +225,8 @@ export function createSharedTicker(clock: Clock): SharedTicker {
     cancel = entries.size > 0 ? clock.timer(TICK_MS, tick) : undefined;
   }
   return {
-    add(listener) {
+    /** Returns a function that removes the listener. */
+    add(listener: TickListener): () => void {
       const entry = { listener, since: clock.now() };
       const slot = entries.add(entry);
       cancel ??= clock.timer(TICK_MS, tick);

@@ -89,10 +89,10 @@ describe('the streams of a session at several replicas', () => {
       () => ended.push('main'),
       () => undefined,
     );
-    const leave = here.streams.add2(session('k'), () => ended.push('left'));
-    here.streams.add2(session('k'), () => ended.push('resumed here'));
-    there.streams.add2(session('k'), () => ended.push('resumed there'));
-    there.streams.add2(session('other'), () => ended.push('other'));
+    const leave = here.streams.addResumed(session('k'), () => ended.push('left'));
+    here.streams.addResumed(session('k'), () => ended.push('resumed here'));
+    there.streams.addResumed(session('k'), () => ended.push('resumed there'));
+    there.streams.addResumed(session('other'), () => ended.push('other'));
     leave();
     await clock.advance(0);
     fail(true);

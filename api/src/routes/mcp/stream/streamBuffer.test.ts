@@ -3,8 +3,9 @@ import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import type { MessageStream } from '../../../http/sse.ts';
-import { type SessionKey, createMailbox } from '../session/mailbox.ts';
-import { createSharedLists } from '../session/sharedLists.ts';
+import { createMailbox } from '../relay/mailbox.ts';
+import { createSharedLists } from '../relay/sharedLists.ts';
+import type { SessionKey } from '../sealed.ts';
 import { type StreamBufferLimits, createStreamBuffers } from './streamBuffer.ts';
 import { createEventIds } from './streamRelay.ts';
 

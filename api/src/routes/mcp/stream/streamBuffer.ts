@@ -1,8 +1,9 @@
 import { GatewayError } from '@behalf/gateway';
-import type { Cancel, Clock, Keyring, SealContext } from '@behalf/kernel';
+import type { Cancel, Clock, Keyring } from '@behalf/kernel';
 import type { MessageStream } from '../../../http/sse.ts';
+import { createUserQuota } from '../../../http/userQuota.ts';
 import { type RpcId, rpcErrorText, toRpcFault } from '../rpc.ts';
-import type { SessionKey } from '../session/mailbox.ts';
+import { type SessionKey, sessionSealContext } from '../sealed.ts';
 import {
   type EventIds,
   type RemoteStreamParts,
@@ -12,31 +13,41 @@ import {
   createRemoteStreamRequests,
   createStreamRelay,
   readRemoteStream,
+  storedEventsName,
 } from './streamRelay.ts';
 
-/** The stream of one legacy request, which its client may lose and take up again: here, or at another replica. */
+/*
+ * Resumable streams of legacy requests (MCP 2025-06-18, Streamable HTTP, resumability and redelivery). Invariants:
+ * - Only requests of the same session can read a stream: event ids and requests between replicas are sealed to the session.
+ * - A stream has one reader. A new reader replaces the previous one.
+ * - A resumed stream continues after `Last-Event-ID`, in order and without duplicates. The oldest buffered events are dropped
+ *   first, but the reader always learns that the request has completed.
+ * - Buffers are limited per stream, per user and in total. Completed streams are evicted first.
+ */
+
+/** The stream of one legacy request. The client can reconnect and continue to read it, at any replica. */
 export interface BufferedStream {
-  /** Sent to who reads, and kept for who comes back. The oldest are forgotten first. */
+  /** Sends the message to the reader and buffers it. */
   emit(text: string): void;
-  /** Kept alike, and sent when who reads keeps up. */
+  /** Like `emit`, but does not send the message to a reader that does not keep up. */
   sendIfReady(text: string): void;
-  /** Says nothing but where the stream can be taken up again. */
+  /** Sends an event without content, whose id allows the client to resume the stream. */
   sendPrimingEvent(): void;
-  /** The last message. */
+  /** Sends the response and ends the stream. */
   finish(text: string): void;
-  /** Ends without one, for who reads it too: nobody comes back for it. */
+  /** Ends the stream without a response and discards the buffer. */
   drop(): void;
 }
 
 export interface StreamBuffers {
-  /** Undefined when it cannot be taken up again: the client's own id is too long to be part of every event's. */
+  /** Undefined if the stream cannot be resumed because the request id is too long to repeat in each event. */
   begin(sessionKey: SessionKey, requestId: RpcId, sink: MessageStream): BufferedStream | undefined;
   /**
-   * Goes on after this event. Returns how to stop, for a reader that leaves; undefined when it names no stream of this
-   * session, here or elsewhere.
+   * Resumes a stream after the given event. Returns a function for a reader that leaves. Undefined if the id names no stream of
+   * this session.
    */
   resume(sessionKey: SessionKey, lastEventId: string, sink: MessageStream): (() => void) | undefined;
-  /** How many streams are kept. */
+  /** The number of buffered streams. */
   readonly size: number;
   close(): void;
 }
@@ -50,13 +61,11 @@ interface StreamBufferParts
 
 export interface StreamBufferLimits {
   readonly maxStreams: number;
-  /** Of all streams together. */
+  /** All streams together. */
   readonly maxBytes: number;
-  /** Of all streams of one user: whoever says much takes no room from the others. */
   readonly maxUserBytes: number;
-  /** Of one. */
   readonly maxStreamBytes: number;
-  /** What another replica is told of a stream that ended without a reader. */
+  /** Events that are stored for other replicas when a stream ends without a reader. */
   readonly maxRemoteBytes: number;
   readonly retentionMs: number;
 }
@@ -75,87 +84,63 @@ type StoredEvent = StoredEvents[number];
 interface StreamEntry {
   readonly sessionKey: SessionKey;
   readonly id: string;
-  /** Of the ids of its events. */
+  /** The common prefix of the event ids. */
   readonly prefix: string;
   events: StoredEvent[];
   bytes: number;
   sink: StreamSink;
   isFinished: boolean;
-  cancel: Cancel;
-  /** Of another replica that wants it, and has to wait for its turn. */
+  cancelRetention: Cancel;
+  /** Cancels a request of another replica that waits for the throttle. */
   cancelRemoteRequest: Cancel;
 }
 
-/** What a replica that wants a stream says to the one that holds it. */
-type RemoteStreamRequest = readonly [attempt: string, after: number];
+/** The sealed message that asks the holder for a stream. */
+type RemoteStreamRequest = readonly [attemptId: string, after: number];
 
 export function createStreamBuffers(parts: StreamBufferParts): StreamBuffers {
   const { clock, random, mailbox, keyring, eventIds, replica } = parts;
   const limits = { ...streamBufferLimits, ...parts.limits };
   const streams = new Map<string, StreamEntry>();
   const throttle = createPerUserThrottle(clock);
-  let totalBytes = 0;
-  /** By user. */
-  const bytesByUser = new Map<string, number>();
+  const quota = createUserQuota({ maxPerUser: limits.maxUserBytes, maxTotal: limits.maxBytes });
 
-  function addBytes({ sessionKey: { principal } }: StreamEntry, delta: number): void {
-    totalBytes += delta;
-    const sum = (bytesByUser.get(principal) ?? 0) + delta;
-    if (sum > 0) bytesByUser.set(principal, sum);
-    else bytesByUser.delete(principal);
+  function addBytes(entry: StreamEntry, delta: number): void {
+    entry.bytes += delta;
+    quota.add(entry.sessionKey.principal, delta);
   }
 
   function removeStream(entry: StreamEntry): void {
     if (!streams.delete(entry.id)) return;
-    entry.cancel();
+    entry.cancelRetention();
     entry.cancelRemoteRequest();
     addBytes(entry, -entry.bytes);
   }
 
-  /**
-   * Those that are over go first, of who says more where it is theirs that is too much; one that still runs is only kept
-   * from growing.
-   */
-  function evict(owner: StreamEntry): void {
+  /** Removes completed streams, oldest first: those of the same user, and if all streams exceed a limit, those of others. */
+  function evict({ sessionKey: { principal } }: StreamEntry): void {
     for (const entry of streams.values()) {
-      const isFull = totalBytes > limits.maxBytes || streams.size > limits.maxStreams;
-      if (!isFull && userBytes(owner) <= limits.maxUserBytes) return;
-      if (entry.isFinished && (isFull || entry.sessionKey.principal === owner.sessionKey.principal))
-        removeStream(entry);
+      const isFull = quota.total > limits.maxBytes || streams.size > limits.maxStreams;
+      if (!isFull && quota.used(principal) <= limits.maxUserBytes) return;
+      if (entry.isFinished && (isFull || entry.sessionKey.principal === principal)) removeStream(entry);
     }
   }
 
   function append(entry: StreamEntry, event: StoredEvent): void {
-    const size = event[1].length;
     entry.events.push(event);
-    entry.bytes += size;
-    addBytes(entry, size);
+    addBytes(entry, event[1].length);
     while (entry.bytes > limits.maxStreamBytes) dropOldest(entry);
     evict(entry);
-    // Nothing that is over is left to drop: who says more pays for it.
-    while (
-      entry.events.length > 0 &&
-      (totalBytes > limits.maxBytes || userBytes(entry) > limits.maxUserBytes)
-    )
-      dropOldest(entry);
+    // No completed stream is left to evict, so this stream loses its oldest events.
+    while (entry.events.length > 0 && quota.exceeded(entry.sessionKey.principal, 0)) dropOldest(entry);
   }
-
-  const userBytes = ({ sessionKey }: StreamEntry) => bytesByUser.get(sessionKey.principal) ?? 0;
 
   function dropOldest(entry: StreamEntry): void {
     const [, text] = entry.events.shift() as StoredEvent;
-    entry.bytes -= text.length;
     addBytes(entry, -text.length);
   }
 
-  /** Nobody was there to read the end: whoever asks for it may ask another replica. */
-  function storeForRemote(entry: StreamEntry): void {
-    const text = JSON.stringify(entry.events);
-    if (text.length > limits.maxRemoteBytes) return;
-    void mailbox.post(entry.sessionKey, `stream:${entry.id}`, text).catch(() => undefined);
-  }
-
-  /** Of several readers the last to come is the one that reads. */
+  /** Replaces the reader, and sends the events after `after`. */
   function attachSink(entry: StreamEntry, after: number, sink: StreamSink): void {
     entry.sink.end({ isReplaced: true });
     entry.sink = sink;
@@ -163,35 +148,30 @@ export function createStreamBuffers(parts: StreamBufferParts): StreamBuffers {
     if (entry.isFinished) sink.end();
   }
 
-  const remoteRequests = createRemoteStreamRequests({
-    ...parts,
-    onRequest(streamId, message) {
-      const entry = streams.get(streamId);
-      if (!entry) return;
-      // Sealed to the session: nobody else who reaches the store takes a stream away from its reader.
-      const [attemptId, after] = JSON.parse(
-        keyring.open(message, toSealContext(entry.sessionKey, streamId)),
-      ) as RemoteStreamRequest;
-      // What is kept is posted whole for each of them, into a store that is everybody's: each has to wait for its turn, and
-      // meanwhile hears that somebody is here.
-      entry.cancelRemoteRequest();
-      const relay = createStreamRelay(parts, entry.sessionKey, attemptId);
-      const cancel = throttle(entry.sessionKey.principal, () => attachSink(entry, after, relay));
-      entry.cancelRemoteRequest = () => {
-        cancel();
-        if (entry.sink !== relay) relay.abandon();
-      };
-    },
-  });
+  /** Opens a sealed request of another replica. Throws if it was not sealed to the session of the stream. */
+  function relayStream(streamId: string, message: string): void {
+    const entry = streams.get(streamId);
+    if (!entry) return;
+    const [attemptId, after] = JSON.parse(
+      keyring.open(message, sessionSealContext(entry.sessionKey, 'mcp-want', streamId)),
+    ) as RemoteStreamRequest;
+    // Each request writes the whole buffer to the shared store, so requests are throttled. The relay already sends heartbeats.
+    entry.cancelRemoteRequest();
+    const relay = createStreamRelay(parts, entry.sessionKey, attemptId);
+    const cancel = throttle(entry.sessionKey.principal, () => attachSink(entry, after, relay));
+    entry.cancelRemoteRequest = () => {
+      cancel();
+      if (entry.sink !== relay) relay.abandon();
+    };
+  }
+
+  const remoteRequests = createRemoteStreamRequests({ ...parts, onRequest: relayStream });
   const remoteParts: RemoteStreamParts = {
     ...parts,
-    requestStream: (sessionKey, { streamId, replica: holder, seq }, attemptId) => {
+    requestStream(sessionKey, { streamId, replica: holder, seq }, attemptId) {
       const request: RemoteStreamRequest = [attemptId, seq];
-      return remoteRequests.post(
-        holder,
-        streamId,
-        keyring.seal(JSON.stringify(request), toSealContext(sessionKey, streamId)),
-      );
+      const context = sessionSealContext(sessionKey, 'mcp-want', streamId);
+      return remoteRequests.post(holder, streamId, keyring.seal(JSON.stringify(request), context));
     },
   };
 
@@ -203,7 +183,7 @@ export function createStreamBuffers(parts: StreamBufferParts): StreamBuffers {
       let seq = 0;
       const entry: StreamEntry = {
         ...{ sessionKey, id, prefix, events: [], bytes: 0, sink, isFinished: false },
-        ...{ cancel: () => undefined, cancelRemoteRequest: () => undefined },
+        ...{ cancelRetention: () => undefined, cancelRemoteRequest: () => undefined },
       };
       streams.set(id, entry);
       evict(entry);
@@ -223,14 +203,18 @@ export function createStreamBuffers(parts: StreamBufferParts): StreamBuffers {
         sendPrimingEvent: () => entry.sink.send('', `${prefix}.${seq}`),
         finish(text) {
           emit(text);
-          // Whoever comes back for it is told at least that there was one.
+          // If the response does not fit into the buffer, a later reader receives an error instead.
           if (streams.has(id) && entry.events.at(-1)?.[0] !== seq)
             append(entry, [seq, notStoredText(requestId)]);
           entry.isFinished = true;
           const hasReader = entry.sink.isOpen;
           entry.sink.end();
-          if (!hasReader) storeForRemote(entry);
-          if (streams.has(id)) entry.cancel = clock.timer(limits.retentionMs, () => removeStream(entry));
+          const stored = hasReader ? '' : JSON.stringify(entry.events);
+          // This replica may be gone when the client reconnects, so the events are stored for other replicas.
+          if (!hasReader && stored.length <= limits.maxRemoteBytes)
+            mailbox.post(sessionKey, storedEventsName(id), stored).catch(() => undefined);
+          if (streams.has(id))
+            entry.cancelRetention = clock.timer(limits.retentionMs, () => removeStream(entry));
         },
       };
     },
@@ -241,7 +225,7 @@ export function createStreamBuffers(parts: StreamBufferParts): StreamBuffers {
       if (!entry) return readRemoteStream(remoteParts, sessionKey, eventId, sink);
       sink.start();
       attachSink(entry, eventId.seq, sink);
-      // It goes on without a reader, as it did before.
+      // The request continues without a reader.
       return () => undefined;
     },
     get size() {
@@ -256,33 +240,25 @@ export function createStreamBuffers(parts: StreamBufferParts): StreamBuffers {
 
 function notStoredText(requestId: RpcId): string {
   const detail = 'The request completed, but its response is too large to store for a reconnecting client.';
-  return rpcErrorText(
-    requestId,
-    toRpcFault(new GatewayError('MCP_RESPONSE_TOO_LARGE', { detail }), 'legacy'),
-  );
+  const fault = toRpcFault(new GatewayError('MCP_RESPONSE_TOO_LARGE', { detail }), 'legacy');
+  return rpcErrorText(requestId, fault);
 }
 
-function toSealContext({ tenant, principal, key }: SessionKey, streamId: string): SealContext {
-  return { tenant, principal, server: '-', kind: 'mcp-want', field: streamId, binding: [key] };
-}
+const THROTTLE_INTERVAL_MS = 500;
+/** Work that would have to wait longer is dropped: the reader gives up before. */
+const MAX_THROTTLE_DELAY_MS = 5_000;
+const MAX_THROTTLED_USERS = 1_000;
 
-const INTERVAL_MS = 500;
-/** Whoever would have to wait longer is not served: nobody who asks waits that long. */
-const MAX_DELAY_MS = 5_000;
-const MAX_USERS = 1_000;
-
-/** Does the work of one user not more often than every half second, that of each in its turn. Returns how to stop. */
-type PerUserThrottle = (user: string, work: () => void) => Cancel;
-
-function createPerUserThrottle(clock: Clock): PerUserThrottle {
+/** Runs the work of each user at most every 500 ms, in order. The returned function cancels work that still waits. */
+function createPerUserThrottle(clock: Clock): (user: string, work: () => void) => Cancel {
   const nextAllowed = new Map<string, number>();
   return (user, work) => {
     const now = clock.now();
     const runAt = Math.max(now, nextAllowed.get(user) ?? 0);
-    if (runAt - now > MAX_DELAY_MS) return () => undefined;
-    if (nextAllowed.size >= MAX_USERS)
+    if (runAt - now > MAX_THROTTLE_DELAY_MS) return () => undefined;
+    if (nextAllowed.size >= MAX_THROTTLED_USERS)
       for (const [key, allowedAt] of nextAllowed) if (allowedAt <= now) nextAllowed.delete(key);
-    nextAllowed.set(user, runAt + INTERVAL_MS);
+    nextAllowed.set(user, runAt + THROTTLE_INTERVAL_MS);
     if (runAt > now) return clock.timer(runAt - now, work);
     work();
     return () => undefined;

@@ -6,7 +6,7 @@ import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { ClientEndpoint } from '../endpoint.ts';
-import { createSharedLists } from '../session/sharedLists.ts';
+import { createSharedLists } from '../relay/sharedLists.ts';
 import { createOpenStreams } from './openStreams.ts';
 import { createStreamBuffers } from './streamBuffer.ts';
 import { type StreamHandlerParts, createStreamHandler } from './streamHandler.ts';
@@ -62,7 +62,7 @@ describe('a stream of a session', () => {
       subscribeResources: () => ({ setUris: () => Promise.resolve([]), stop: () => undefined }),
       subscribeElicitations: () => ({ check: () => undefined, stop: () => undefined }),
       subscriptions: { read: () => Promise.resolve([]) },
-      sessionStreams: { openListener: () => hold('sessions'), add2: () => hold('sessions') },
+      sessionStreams: { openListener: () => hold('sessions'), addResumed: () => hold('sessions') },
       ...overrides,
     });
     const seen: { res?: ServerResponse; outcome?: unknown } = {};

@@ -1,12 +1,12 @@
 import { type EndpointParts, GatewayError, type JsonObject, endpointServers } from '@behalf/gateway';
-import type { Clock } from '@behalf/kernel';
+import { type Clock, coalesce } from '@behalf/kernel';
 import type { FastExchange } from '../../../http/route.ts';
 import { createMessageStream } from '../../../http/sse.ts';
 import type { ClientEndpoint } from '../endpoint.ts';
-import { RpcFault, invalidRequest, rpcErrorText } from '../rpc.ts';
-import type { ActiveSession, McpSession, SessionStates } from '../session/sessions.ts';
-import type { SessionSubscriptions } from '../session/sharedLists.ts';
-import { type SubscribeElicitations, coalesceRuns } from '../signIn.ts';
+import { RpcFault, invalidRequest, rpcCode, rpcErrorText } from '../rpc.ts';
+import type { SessionSubscriptions } from '../session/sessionLists.ts';
+import type { ActiveSession, McpSession, RequireSession, SessionStates } from '../session/sessions.ts';
+import type { SubscribeElicitations } from '../signIn.ts';
 import type { OpenStreams, SessionStreams } from './openStreams.ts';
 import { acceptsEventStream, sendAccepted } from './reply.ts';
 import type { StreamBuffers } from './streamBuffer.ts';
@@ -16,9 +16,9 @@ export interface StreamHandlerParts {
   readonly servers: EndpointParts;
   readonly clock: Clock;
   readonly headers: readonly string[];
-  readonly requireSession: (exchange: FastExchange, endpoint: ClientEndpoint) => Promise<ActiveSession>;
+  readonly requireSession: RequireSession;
   readonly states: Pick<SessionStates, 'end'>;
-  readonly sessionStreams: Pick<SessionStreams, 'openListener' | 'add2'>;
+  readonly sessionStreams: Pick<SessionStreams, 'openListener' | 'addResumed'>;
   readonly streamBuffers: Pick<StreamBuffers, 'resume'>;
   readonly streams: OpenStreams;
   readonly subscribeLists: SubscribeLists;
@@ -27,13 +27,11 @@ export interface StreamHandlerParts {
   readonly subscriptions: Pick<SessionSubscriptions, 'read'>;
 }
 
-/** What only sessions have: a stream for what nobody asked for, streams that are taken up again, and an end. */
-interface StreamHandler {
-  get(exchange: FastExchange, endpoint: ClientEndpoint): Promise<void>;
-  delete(exchange: FastExchange, endpoint: ClientEndpoint): Promise<void>;
-}
-
-export function createStreamHandler(parts: StreamHandlerParts): StreamHandler {
+/**
+ * GET and DELETE of legacy sessions (MCP 2025-06-18, Streamable HTTP): the notification stream, resumed response streams, and the
+ * end of a session.
+ */
+export function createStreamHandler(parts: StreamHandlerParts) {
   const { servers, clock, headers, requireSession, states, sessionStreams, streamBuffers, streams } = parts;
   const { subscribeLists, subscribeResources, subscribeElicitations, subscriptions } = parts;
 
@@ -47,38 +45,34 @@ export function createStreamHandler(parts: StreamHandlerParts): StreamHandler {
       cleanUp();
       stream.end();
     };
+    const notify = (key: string, method: string, params: JsonObject) =>
+      stream.sendLatest(key, JSON.stringify({ jsonrpc: '2.0', method, params }));
     try {
       cleanups.push(streams.register(caller, end, session.expiresAt));
-      const lists = subscribeLists(
-        caller,
-        endpoint,
-        ({ method, params }) => stream.sendLatest(method, notificationText(method, params)),
-        { includesOwn: true },
-      );
+      const lists = subscribeLists(caller, endpoint, ({ method, params }) => notify(method, method, params), {
+        includesOwn: true,
+      });
       cleanups.push(() => lists.stop());
       const resources = subscribeResources(caller, endpoint, (uri) =>
-        stream.sendLatest(uri, notificationText('notifications/resources/updated', { uri })),
+        notify(uri, 'notifications/resources/updated', { uri }),
       );
       cleanups.push(() => resources.stop());
-      // One after the other: of two that overtake each other the older would be the last word.
-      const syncSubscriptions = coalesceRuns(async () => {
+      // Coalesced, so that an older list of subscriptions never overwrites a newer one.
+      const syncSubscriptions = coalesce(async () => {
         await resources.setUris(await subscriptions.read(session));
       });
       const elicitations = subscribeElicitations(caller, session, (elicitationId) =>
-        stream.sendLatest(
-          elicitationId,
-          notificationText('notifications/elicitation/complete', { elicitationId }),
-        ),
+        notify(elicitationId, 'notifications/elicitation/complete', { elicitationId }),
       );
       cleanups.push(() => elicitations.stop());
       const onChange = () => {
-        syncSubscriptions();
+        // If the store fails, the next change repeats the read.
+        syncSubscriptions().catch(() => undefined);
         elicitations.check();
       };
       cleanups.push(sessionStreams.openListener(session, end, onChange));
       onChange();
     } catch (error) {
-      // Whatever failed on the way: no slot stays taken by a stream that nobody reads.
       cleanUp();
       throw error;
     }
@@ -86,11 +80,30 @@ export function createStreamHandler(parts: StreamHandlerParts): StreamHandler {
     stream.start();
   }
 
+  function resumeStream({ res, caller }: FastExchange, session: McpSession, lastEventId: string): void {
+    const stream = createMessageStream(res, { clock, headers });
+    const cleanups = [() => stream.close()];
+    const end = () => stream.end();
+    res.once('close', () => {
+      for (const cleanup of cleanups.splice(0)) cleanup();
+    });
+    try {
+      cleanups.push(streams.register(caller, end, session.expiresAt));
+      cleanups.push(sessionStreams.addResumed(session, end));
+      const leave = streamBuffers.resume(session.sessionKey, lastEventId, stream);
+      if (!leave) throw invalidRequest('Last-Event-ID names no stream of this session');
+      cleanups.push(leave);
+    } catch (error) {
+      stream.close();
+      throw error;
+    }
+  }
+
   async function withSession(
     exchange: FastExchange,
     endpoint: ClientEndpoint,
     work: (active: ActiveSession) => void | Promise<void>,
-  ) {
+  ): Promise<void> {
     const { req, res, caller, json } = exchange;
     try {
       if (endpoint.kind === 'one') endpointServers(servers, caller, endpoint);
@@ -106,42 +119,21 @@ export function createStreamHandler(parts: StreamHandlerParts): StreamHandler {
   }
 
   return {
-    get: (exchange, endpoint) =>
+    get: (exchange: FastExchange, endpoint: ClientEndpoint): Promise<void> =>
       withSession(exchange, endpoint, ({ session }) => {
-        const { req, res, caller } = exchange;
-        if (!acceptsEventStream(req.headers.accept)) {
-          throw new RpcFault(invalidRequest('').code, 'Accept must name text/event-stream', { status: 406 });
-        }
-        // They left while their session was looked for. Who reads already is not sent away for them.
+        const { req, res } = exchange;
+        if (!acceptsEventStream(req.headers.accept))
+          throw new RpcFault(rpcCode.invalidRequest, 'Accept must name text/event-stream', { status: 406 });
+        // A client that disconnected while its session was read must not replace an existing reader.
         if (res.closed) return;
-        const { sessionKey } = session;
         const lastEventId = req.headers['last-event-id'];
-        if (typeof lastEventId !== 'string') return openStream(exchange, endpoint, session);
-        const stream = createMessageStream(res, { clock, headers });
-        const cleanups = [() => stream.close()];
-        const end = () => stream.end();
-        res.once('close', () => {
-          for (const cleanup of cleanups.splice(0)) cleanup();
-        });
-        try {
-          cleanups.push(streams.register(caller, end, session.expiresAt));
-          cleanups.push(sessionStreams.add2(session, end));
-          const detach = streamBuffers.resume(sessionKey, lastEventId, stream);
-          if (!detach) throw invalidRequest('Last-Event-ID names no stream of this session');
-          cleanups.push(detach);
-        } catch (error) {
-          stream.close();
-          throw error;
-        }
+        if (typeof lastEventId === 'string') resumeStream(exchange, session, lastEventId);
+        else openStream(exchange, endpoint, session);
       }),
-    delete: (exchange, endpoint) =>
+    delete: (exchange: FastExchange, endpoint: ClientEndpoint): Promise<void> =>
       withSession(exchange, endpoint, async ({ session }) => {
         await states.end(session);
         sendAccepted(exchange.res, headers, 204);
       }),
   };
-}
-
-function notificationText(method: string, params: JsonObject): string {
-  return JSON.stringify({ jsonrpc: '2.0', method, params });
 }

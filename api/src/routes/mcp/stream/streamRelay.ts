@@ -1,144 +1,90 @@
 import { GatewayError } from '@behalf/gateway';
-import type { Cache, ChangeFeed } from '@behalf/gateway/ports';
-import type { Cancel, Clock, Keyring, Random, SealContext } from '@behalf/kernel';
+import type { ChangeFeed } from '@behalf/gateway/ports';
+import { type Clock, type Keyring, type Random, coalesce } from '@behalf/kernel';
 import type { MessageStream } from '../../../http/sse.ts';
+import {
+  MAX_RELAY_MESSAGE_LENGTH,
+  type RelayParts,
+  createRelayWriter,
+  openRelayReader,
+} from '../relay/relayChannel.ts';
+import type { SharedLists } from '../relay/sharedLists.ts';
 import { type RpcId, rpcErrorText, toRpcFault } from '../rpc.ts';
-import type { Mailbox, SessionKey } from '../session/mailbox.ts';
-import type { SharedLists } from '../session/sharedLists.ts';
+import { type SessionKey, openJson, sessionSealContext } from '../sealed.ts';
 
-/** Who reads the stream of a call, here or elsewhere. */
+/*
+ * Streams that a client resumes at another replica than the one that holds them. The reading replica asks the holder through a
+ * list in the store (`createRemoteStreamRequests`), and the relay returns the events.
+ */
+
+/** The receiver of stream events: a client at this replica, or a relay to another replica. */
 export type StreamSink = Pick<MessageStream, 'isOpen' | 'send' | 'sendIfReady' | 'end'>;
 
-interface StreamRelayParts {
-  readonly cache: Cache;
-  readonly mailbox: Pick<Mailbox, 'post' | 'wait'>;
-  readonly clock: Clock;
-}
-
-/** What is told to the other replica at once. */
-interface RelayMessage {
+interface RelayedEvents {
   readonly events: readonly (readonly [text: string, id: string])[];
-  /** Nothing comes after it. */
   readonly isLast: boolean;
-  /** What there was to tell is more than a word may be. */
   readonly isTooLarge?: true;
 }
 
-/** The holder counts on, so that the other one does not wait for a dead one. What it last said means nothing. */
-const HEARTBEAT_INTERVAL_MS = 2_000;
-const HEARTBEAT_TTL_MS = 10_000;
-/** Progress comes often, and the store is everybody's. */
-const FLUSH_INTERVAL_MS = 250;
-const MAX_MESSAGE_LENGTH = 8 * 1024 * 1024;
-/** Whoever reads takes a word within seconds; what nobody takes must not lie in everybody's store. */
-const MESSAGE_TTL_MS = 15_000;
-/** A reader that does not keep up misses notices. */
+/** If more is queued, notifications are dropped. */
 const MAX_QUEUE_LENGTH = 256 * 1024;
 
-interface StreamRelay extends StreamSink {
-  /** Says nothing any more, not even that it is the end. */
-  abandon(): void;
-}
-
-/** The holder's end: what is written here is read by the client at another replica, in order. */
+/** The holder's end: a sink whose events the client reads at another replica. */
 export function createStreamRelay(
-  { cache, mailbox, clock }: StreamRelayParts,
+  parts: RelayParts,
   sessionKey: SessionKey,
   attemptId: string,
-): StreamRelay {
-  let queue: [string, string][] = [];
+): StreamSink & { /** Closes the relay without ending the stream of the reader. */ abandon(): void } {
+  let queue: [text: string, id: string][] = [];
   let queuedLength = 0;
-  let relaySequence = 0;
-  let beatCount = 0;
-  let isFlushing = false;
-  let isClosed = false;
-  /** Whoever read has left: nothing is told any more, not even the end. */
-  let isAbandoned = false;
-  let cancelHeartbeat: Cancel = () => undefined;
+  let isEnded = false;
 
-  function sendHeartbeat(): void {
-    beatCount += 1;
-    cache.set(heartbeatKey(attemptId), String(beatCount), HEARTBEAT_TTL_MS).catch(() => undefined);
-    cancelHeartbeat = clock.timer(HEARTBEAT_INTERVAL_MS, sendHeartbeat);
-  }
-  sendHeartbeat();
-  const stopWaiting = mailbox.wait(sessionKey, `cancelled:${attemptId}`, abandon);
+  const writer = createRelayWriter(parts, sessionKey, attemptId, {
+    takeMessage() {
+      if (queue.length === 0 && !isEnded) return undefined;
+      const message: RelayedEvents =
+        queuedLength > MAX_RELAY_MESSAGE_LENGTH
+          ? { events: [], isLast: true, isTooLarge: true }
+          : { events: queue, isLast: isEnded };
+      clear();
+      return { text: JSON.stringify(message), isLast: message.isLast };
+    },
+    onCancelled: clear,
+  });
 
-  function abandon(): void {
-    isAbandoned = true;
+  function clear(): void {
     queue = [];
-    close();
-  }
-
-  function close(): void {
-    isClosed = true;
-    cancelHeartbeat();
-    stopWaiting();
-  }
-
-  async function flush(): Promise<void> {
-    if (isFlushing) return;
-    isFlushing = true;
-    while (!isAbandoned) {
-      const message = boundedMessage({ events: queue, isLast: isClosed });
-      // More than a word may be: nothing can follow it.
-      if (message.isTooLarge) close();
-      const isLast = isClosed;
-      queue = [];
-      queuedLength = 0;
-      try {
-        const text = JSON.stringify(message);
-        await mailbox.post(sessionKey, `relay:${attemptId}:${relaySequence}`, text, {
-          ttlMs: MESSAGE_TTL_MS,
-        });
-      } catch {
-        // The store does not answer. What is missing is missed for good: whoever reads sees no sign of life any more.
-        close();
-        return;
-      }
-      relaySequence += 1;
-      if (isLast) return;
-      await new Promise<void>((resolve) => clock.timer(FLUSH_INTERVAL_MS, resolve));
-      if (queue.length === 0 && !isClosed) break;
-    }
-    isFlushing = false;
+    queuedLength = 0;
   }
 
   function write(text: string, id = ''): void {
-    if (isClosed) return;
+    if (isEnded || writer.isClosed) return;
     queue.push([text, id]);
-    queuedLength += text.length;
-    void flush();
+    queuedLength += text.length + id.length;
+    writer.flush();
   }
 
   return {
-    // Whether anybody reads it is known elsewhere: what is the end of it is left in the store as well.
+    // This replica does not know whether the client still reads, so the end of the stream is stored in addition.
     isOpen: false,
     send: write,
     sendIfReady(text, id) {
       if (queuedLength <= MAX_QUEUE_LENGTH) write(text, id);
     },
     end() {
-      if (isClosed) return;
-      close();
-      void flush();
+      isEnded = true;
+      writer.flush();
     },
-    abandon,
+    abandon() {
+      clear();
+      writer.close();
+    },
   };
 }
 
-function boundedMessage(message: RelayMessage): RelayMessage {
-  const length = message.events.reduce((sum, [text, id]) => sum + text.length + id.length, 0);
-  return length <= MAX_MESSAGE_LENGTH ? message : { events: [], isLast: true, isTooLarge: true };
-}
-
-function heartbeatKey(attemptId: string): string {
-  return `heartbeat:${attemptId}`;
-}
-
-export interface RemoteStreamParts extends StreamRelayParts {
+export interface RemoteStreamParts extends RelayParts {
   readonly random: Random;
-  /** Asks the holder of a stream for it. */
+  /** Asks the holder of a stream to relay it. */
   readonly requestStream: (
     sessionKey: SessionKey,
     eventId: ParsedEventId,
@@ -146,16 +92,15 @@ export interface RemoteStreamParts extends StreamRelayParts {
   ) => Promise<void>;
 }
 
-/** Kept at the end of a stream that nobody read. */
+/** The events that the holder stores if a stream ends without a reader. */
 export type StoredEvents = readonly (readonly [seq: number, text: string])[];
 
-const HOLDER_CHECK_INTERVAL_MS = 2_000;
-/** So long without a sign of life, and the holder is gone. */
 const HOLDER_TIMEOUT_MS = 6_000;
+const HOLDER_LOST = 'The replica that handled this request is no longer available. The request may have run.';
 
 /**
- * The stream is held by another replica, or was by one that is gone: the reader hears what that one tells, or finds what it
- * left. Where neither comes, the request may have run and its outcome is told as uncertain. Returns how to stop.
+ * Reads a stream that another replica holds: from the relay, or from the store if the stream has ended. If the holder does not
+ * respond, the client receives MCP_OUTCOME_UNCERTAIN, because the request may have run. Returns a function that stops reading.
  */
 export function readRemoteStream(
   parts: RemoteStreamParts,
@@ -163,33 +108,9 @@ export function readRemoteStream(
   eventId: ParsedEventId,
   sink: MessageStream,
 ): () => void {
-  const { cache, mailbox, clock } = parts;
+  const { mailbox } = parts;
   const attemptId = parts.random.id();
-  let lastSeenAt = clock.now();
-  let lastHeartbeat: string | undefined;
   let lastDeliveredSeq = eventId.seq;
-  let isRequested = false;
-  let isStopped = false;
-  let cancelCheck: Cancel = () => undefined;
-  let stopRelayWait: () => void = () => undefined;
-
-  function stop(): void {
-    isStopped = true;
-    cancelCheck();
-    stopRelayWait();
-    stopStoredWait();
-  }
-
-  /** Whoever holds the stream tells nobody from here on. */
-  function abandon(): void {
-    stop();
-    mailbox.post(sessionKey, `cancelled:${attemptId}`, 'cancelled').catch(() => undefined);
-  }
-
-  function finish(fault?: GatewayError): void {
-    if (fault) sink.send(rpcErrorText(eventId.requestId, toRpcFault(fault, 'legacy')));
-    sink.end();
-  }
 
   function deliver(seq: number, text: string): void {
     if (seq <= lastDeliveredSeq) return;
@@ -197,137 +118,102 @@ export function readRemoteStream(
     sink.send(text, `${eventId.prefix}.${seq}`);
   }
 
-  function waitForRelay(relaySequence: number): void {
-    const onMessage = (text: string) => {
-      const { events, isLast, isTooLarge } = JSON.parse(text) as RelayMessage;
-      lastSeenAt = clock.now();
-      for (const [message, id] of events) deliver(Number(id.slice(id.lastIndexOf('.') + 1)), message);
-      if (!isLast) {
-        waitForRelay(relaySequence + 1);
-        return;
-      }
-      stop();
-      finish(isTooLarge && new GatewayError('MCP_RESPONSE_TOO_LARGE'));
-    };
-    stopRelayWait = mailbox.wait(sessionKey, `relay:${attemptId}:${relaySequence}`, onMessage, {
-      shouldPoll: true,
-    });
-  }
-
-  function requestStreamFromHolder(): void {
-    parts.requestStream(sessionKey, eventId, attemptId).then(
-      () => (isRequested = true),
-      // The store does not answer: once more with the next look.
-      () => undefined,
-    );
-  }
-
-  async function checkHolder(): Promise<void> {
-    if (!isRequested) requestStreamFromHolder();
-    try {
-      const heartbeat = await cache.get(heartbeatKey(attemptId));
-      if (heartbeat !== undefined && heartbeat !== lastHeartbeat) lastSeenAt = clock.now();
-      lastHeartbeat = heartbeat;
-    } catch {
-      // No sign of life is what it looks like from here.
-    }
-    if (isStopped) return;
-    if (clock.now() - lastSeenAt >= HOLDER_TIMEOUT_MS) {
-      abandon();
-      finish(new GatewayError('MCP_OUTCOME_UNCERTAIN', { detail: HOLDER_LOST }));
-    } else cancelCheck = clock.timer(HOLDER_CHECK_INTERVAL_MS, () => void checkHolder());
+  function finish(fault?: GatewayError): void {
+    stopStoredWait();
+    if (fault) sink.send(rpcErrorText(eventId.requestId, toRpcFault(fault, 'legacy')));
+    sink.end();
   }
 
   sink.start();
-  const stopStoredWait = mailbox.wait(
-    sessionKey,
-    `stream:${eventId.streamId}`,
-    (message) => {
-      for (const [seq, text] of JSON.parse(message) as StoredEvents) deliver(seq, text);
-      abandon();
-      finish();
+  const leave = openRelayReader(parts, sessionKey, attemptId, {
+    holderTimeoutMs: HOLDER_TIMEOUT_MS,
+    sendRequest: () => parts.requestStream(sessionKey, eventId, attemptId),
+    onMessage(message) {
+      const { events, isLast, isTooLarge } = JSON.parse(message) as RelayedEvents;
+      for (const [text, id] of events) deliver(Number(id.slice(id.lastIndexOf('.') + 1)), text);
+      if (isLast) finish(isTooLarge && new GatewayError('MCP_RESPONSE_TOO_LARGE'));
+      return isLast;
     },
-    { shouldPoll: true },
-  );
-  waitForRelay(0);
-  requestStreamFromHolder();
-  cancelCheck = clock.timer(HOLDER_CHECK_INTERVAL_MS, () => void checkHolder());
+    onLost: () => finish(new GatewayError('MCP_OUTCOME_UNCERTAIN', { detail: HOLDER_LOST })),
+  });
+  const onStored = (message: string) => {
+    for (const [seq, text] of JSON.parse(message) as StoredEvents) deliver(seq, text);
+    leave();
+    finish();
+  };
+  const stopStoredWait = mailbox.wait(sessionKey, storedEventsName(eventId.streamId), onStored, {
+    shouldPoll: true,
+  });
   return () => {
-    if (!isStopped) abandon();
+    stopStoredWait();
+    leave();
   };
 }
 
-const HOLDER_LOST = 'The replica that handled this request is no longer available. The request may have run.';
-
-/** Streams that clients ask one replica for and another one holds. One list for each that holds some: a notice costs one look. */
-interface RemoteStreamRequests {
-  /** Tells the replica that holds the stream. `word` is for it alone. */
-  post(replica: string, streamId: string, message: string): Promise<void>;
-  close(): void;
+/** The name of the mailbox message with the stored events of a stream. */
+export function storedEventsName(streamId: string): string {
+  return `stream:${streamId}`;
 }
 
 export interface RemoteStreamRequestParts {
   readonly lists: SharedLists;
   readonly changes: Pick<ChangeFeed, 'publish' | 'subscribe'>;
   readonly clock: Clock;
-  /** Names this process. */
+  /** Identifies this replica. */
   readonly replica: string;
-  /** Once for each word. Not heard of again: whoever asked sees that nobody answers. */
+  /** Called once per request. */
   readonly onRequest: (streamId: string, message: string) => void;
 }
 
-/** Whoever has not been heard by then has given up. */
+/** The reader gives up before this time. */
 const REQUEST_TTL_MS = 30_000;
 const MAX_REQUESTS = 500;
 
 type RequestEntry = readonly [streamId: string, message: string, expiresAt: number];
 
+/**
+ * Requests for streams that other replicas hold. Each replica has one list of requests, so that a notification costs it one read
+ * instead of one per stream that it holds.
+ */
 export function createRemoteStreamRequests({
   lists,
   changes,
   clock,
   replica,
   onRequest,
-}: RemoteStreamRequestParts): RemoteStreamRequests {
-  /** What was heard and may still stand in the list. */
+}: RemoteStreamRequestParts) {
+  /** Entries that were handled and may still be in the list. */
   let seen = new Set<string>();
-  let isChecking = false;
-  let isRequested = false;
   const ownKey = requestListKey(replica);
 
-  async function check(): Promise<void> {
-    isRequested = true;
-    if (isChecking) return;
-    isChecking = true;
-    while (isRequested) {
-      isRequested = false;
-      try {
-        const list = await lists.read(ownKey);
-        const fresh = list.filter((text) => !seen.has(text));
-        seen = new Set(list);
-        for (const text of fresh) handle(text);
-      } catch {
-        // The store does not answer: whoever wants something says so again.
-      }
-    }
-    isChecking = false;
-  }
+  const check = coalesce(async () => {
+    const list = await lists.read(ownKey);
+    const fresh = list.filter((text) => !seen.has(text));
+    seen = new Set(list);
+    for (const text of fresh) handle(text);
+  });
 
   function handle(text: string): void {
     try {
       const [streamId, message, expiresAt] = JSON.parse(text) as RequestEntry;
       if (clock.now() < expiresAt) onRequest(streamId, message);
     } catch {
-      // No word of ours: the others are.
+      // An entry that the gateway did not write must not prevent the others.
     }
   }
 
+  function isLive(text: string): boolean {
+    return clock.now() < (JSON.parse(text) as RequestEntry)[2];
+  }
+
   const close = changes.subscribe(({ topic, id }) => {
-    if (topic === 'mcpSessions' && (id === ownKey || id === '*')) void check();
+    // If the store fails, the reader repeats its request or gives up.
+    if (topic === 'mcpSessions' && (id === ownKey || id === '*')) check().catch(() => undefined);
   });
 
   return {
-    async post(holder, streamId, message) {
+    /** Sends a request to the replica that holds a stream. */
+    async post(holder: string, streamId: string, message: string): Promise<void> {
       const entry: RequestEntry = [streamId, message, clock.now() + REQUEST_TTL_MS];
       await lists.change(requestListKey(holder), REQUEST_TTL_MS, (list) => [
         ...list.filter(isLive).slice(1 - MAX_REQUESTS),
@@ -337,33 +223,21 @@ export function createRemoteStreamRequests({
     },
     close,
   };
-
-  function isLive(text: string): boolean {
-    return clock.now() < (JSON.parse(text) as RequestEntry)[2];
-  }
 }
 
 function requestListKey(replica: string): string {
   return `wants:${replica}`;
 }
 
-/** Which stream an event is of. */
 interface StreamIdentity {
   readonly streamId: string;
-  /** The process that holds it. */
+  /** The replica that holds the stream. */
   readonly replica: string;
-  /** What the client called its request. */
+  /** The JSON-RPC id of the request. */
   readonly requestId: RpcId;
 }
 
-export interface EventIds {
-  /** What all ids of this stream begin with; undefined when the client's own id is too long to be carried by each. */
-  createPrefix(sessionKey: SessionKey, name: StreamIdentity): string | undefined;
-  /** Undefined for what is no event of a stream of this session, whatever else it may be. */
-  parse(sessionKey: SessionKey, id: string): ParsedEventId | undefined;
-}
-
-interface ParsedEventId extends StreamIdentity {
+export interface ParsedEventId extends StreamIdentity {
   readonly prefix: string;
   readonly seq: number;
 }
@@ -371,32 +245,31 @@ interface ParsedEventId extends StreamIdentity {
 const MAX_REQUEST_ID_LENGTH = 256;
 const MAX_ID_LENGTH = 2_048;
 
+export type EventIds = ReturnType<typeof createEventIds>;
+
 /**
- * An id of an event is sealed to its session, and tells any replica whose stream it is of and what it answers: also when
- * nobody is left who could say.
+ * SSE event ids. An id is sealed to its session and names the stream, its holder and the request, so that any replica can resume
+ * the stream or report its loss, and no other session can.
  */
-export function createEventIds(keyring: Keyring): EventIds {
+export function createEventIds(keyring: Keyring) {
   return {
-    createPrefix(sessionKey, { streamId, replica, requestId }) {
+    /** The common prefix of all ids of a stream. Undefined if the request id is too long to repeat in each event. */
+    createPrefix(
+      sessionKey: SessionKey,
+      { streamId, replica, requestId }: StreamIdentity,
+    ): string | undefined {
       if (String(requestId).length > MAX_REQUEST_ID_LENGTH) return undefined;
-      return keyring.seal(JSON.stringify([streamId, replica, requestId]), toSealContext(sessionKey));
+      const text = JSON.stringify([streamId, replica, requestId]);
+      return keyring.seal(text, sessionSealContext(sessionKey, 'mcp-event'));
     },
-    parse(sessionKey, id) {
+    /** Undefined if the id is not an event of a stream of this session. */
+    parse(sessionKey: SessionKey, id: string): ParsedEventId | undefined {
       const [, prefix = '', seq = ''] = /^(.+)\.(\d{1,9})$/.exec(id.slice(0, MAX_ID_LENGTH)) ?? [];
       if (prefix === '' || id.length > MAX_ID_LENGTH) return undefined;
-      let text: string;
-      try {
-        text = keyring.open(prefix, toSealContext(sessionKey));
-      } catch {
-        // Of another session, of a key we no longer have, or made up.
-        return undefined;
-      }
-      const [streamId, replica, requestId] = JSON.parse(text) as [string, string, RpcId];
+      const value = openJson(keyring, prefix, sessionSealContext(sessionKey, 'mcp-event'), MAX_ID_LENGTH);
+      if (value === undefined) return undefined;
+      const [streamId, replica, requestId] = value as [string, string, RpcId];
       return { streamId, replica, requestId, prefix, seq: Number(seq) };
     },
   };
-}
-
-function toSealContext({ tenant, principal, key }: SessionKey): SealContext {
-  return { tenant, principal, server: '-', kind: 'mcp-event', field: 'id', binding: [key] };
 }

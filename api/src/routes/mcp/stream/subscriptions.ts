@@ -24,26 +24,26 @@ interface ListNotification {
 }
 
 interface ListChangeSubscription {
-  /** Servers of which nothing is heard: more than a stream follows, or nothing is held open for them. */
+  /** The names of servers that send no notifications here: too many servers, or a server without a stream. */
   readonly unsubscribedServers: readonly string[];
   stop(): void;
 }
 
-/** Tells one caller that a list of theirs at this endpoint has changed. */
+/** Notifies one caller of changes to the lists of an endpoint. */
 export type SubscribeLists = (
   caller: Principal,
   endpoint: EndpointSelector,
   onNotification: (notification: ListNotification) => void,
   options?: {
-    /** Also listens at the servers of which this caller has a connection of their own: it is held open meanwhile. */
+    /** Also subscribes to servers with a connection per user. The connections stay open while the subscription lasts. */
     readonly includesOwn?: boolean;
   },
 ) => ListChangeSubscription;
 
-/** However often something changes, nobody is told more often than this. */
+/** The minimum interval between notifications of one list. */
 const COALESCE_MS = 1_000;
 
-/** Only what this caller may use: that another server exists is not told by its changes either. */
+/** Notifies only of servers that the caller may use: a notification must not reveal that another server exists. */
 export function createSubscribeLists({
   servers,
   listChanges,
@@ -56,7 +56,7 @@ export function createSubscribeLists({
   return (caller, endpoint, onNotification, { includesOwn = false } = {}) => {
     const pendingKinds = new Set<ListKind>();
     let cancel: Cancel | undefined;
-    /** There may be other servers. */
+    /** Servers may have been added or removed. */
     let hasServerChanges = false;
     const flush = () => {
       cancel = undefined;
@@ -71,7 +71,7 @@ export function createSubscribeLists({
         const visible = endpointServers(servers, caller, endpoint);
         return serverId === undefined || visible.some(({ id }) => id === serverId);
       } catch {
-        // Their only server is gone, or not theirs any more: that is a change of the list too.
+        // The server of the endpoint was removed, or the caller lost access: this is a change of the list as well.
         return serverId === undefined;
       }
     };
@@ -85,7 +85,7 @@ export function createSubscribeLists({
     const unsubscribe = listChanges.subscribe(({ serverId, ownerKey, kinds }) => {
       if (ownerKey !== undefined && ownerKey !== principalKey(caller)) return;
       if (serverId === undefined) hasServerChanges = true;
-      // They are told already: whether it is theirs is asked once, however many changes come together.
+      // Skips the access check if a notification of these lists is pending already.
       if (kinds.every((kind) => pendingKinds.has(kind)) || !isRelevant(serverId)) return;
       markChanged(kinds);
     });
@@ -100,24 +100,16 @@ export function createSubscribeLists({
   };
 }
 
-/** What changes at the servers of which a caller has connections of their own. */
-interface OwnServerSubscriptions {
-  /** Which servers there are may have changed. */
-  update(): void;
-  /** The names of those of which nothing is heard. */
-  unsubscribedServers(): readonly string[];
-  stop(): void;
-}
-
-/** So many of one's own connections are worth a stream, which a client may keep all day. */
+/** Limits the connections that one stream keeps open, possibly all day. */
 const MAX_OWN_SUBSCRIPTIONS = 8;
 
+/** Subscribes to the servers of an endpoint that have a connection per user. */
 function createOwnServerSubscriptions(
   servers: EndpointParts & SubscribeParts,
   caller: Principal,
   endpoint: EndpointSelector,
   onChanged: (kinds: readonly ListKind[]) => void,
-): OwnServerSubscriptions {
+) {
   const inbound: Inbound = { principal: caller, door: 'mcp', signal: new LightCancellation() };
   const subscriptions = new Map<string, ServerSubscription>();
   let unsubscribedServers: readonly string[] = [];
@@ -135,11 +127,12 @@ function createOwnServerSubscriptions(
       subscriptions.set(id, subscription);
       return true;
     } catch {
-      // They watch as much as one may: what changes there is seen when it is asked for.
+      // The user has the maximum number of subscriptions. Lists are still current when they are requested.
       return false;
     }
   }
 
+  /** Follows the current servers of the endpoint. */
   function update(): void {
     const userServers = ownServers(servers, caller, endpoint);
     for (const [id, subscription] of subscriptions) {
@@ -167,12 +160,12 @@ function ownServers(servers: EndpointParts, caller: Principal, endpoint: Endpoin
   try {
     return endpointServers(servers, caller, endpoint).filter(({ scope }) => scope === 'user');
   } catch {
-    // Their only server went while they came in: they are told when it is theirs again.
+    // The server of the endpoint was removed after the request was authorized.
     return [];
   }
 }
 
-/** Follows resources for one caller. An address of which nothing can be heard is left out. */
+/** Notifies one caller of updates of resources. */
 export type SubscribeResources = (
   caller: Principal,
   endpoint: EndpointSelector,
@@ -180,12 +173,12 @@ export type SubscribeResources = (
 ) => ResourceSubscription;
 
 interface ResourceSubscription {
-  /** Also those of the addresses that are followed already. The others are let go. Gives those that are heard of. */
+  /** Replaces the set of resources. Returns the URIs that were subscribed; URIs without updates are left out. */
   setUris(publicUris: readonly string[]): Promise<readonly string[]>;
   stop(): void;
 }
 
-/** Nobody waits longer for a server that does not answer. */
+/** The time that a server has to confirm a subscription. */
 const DEADLINE_MS = 5_000;
 const UPDATED_METHOD = 'notifications/resources/updated';
 

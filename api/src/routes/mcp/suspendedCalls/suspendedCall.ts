@@ -1,60 +1,46 @@
 import { GatewayError, type JsonObject, filterCapabilities, isServerRequestAllowed } from '@behalf/gateway';
-import { type Cancellation, type Clock, LightCancellation, abortReason } from '@behalf/kernel';
-import { isObject } from '../rpc.ts';
+import {
+  type Cancellation,
+  type Clock,
+  LightCancellation,
+  abortReason,
+  isObject,
+  sleep,
+} from '@behalf/kernel';
 
-/** The request of the client that waits for the call at this moment. */
+/** The client request that currently waits for the call. */
 export interface AttachedRequest {
-  /** Of a client that leaves: that is its cancellation. */
+  /** Aborts if the client disconnects. This cancels the call. */
   readonly signal: Cancellation;
-  /** As this very request declared them. */
+  /** The capabilities that this request declared. */
   readonly capabilities: JsonObject;
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
   readonly onLog?: ((params: JsonObject) => void) | undefined;
 }
 
-/** A request to a legacy server that goes on while its modern client is away, between a question and the answer. */
-export interface SuspendedCall {
-  /** Of the request to the server. */
-  readonly signal: Cancellation;
-  readonly onProgress: (params: JsonObject) => void;
-  readonly onLog: (params: JsonObject) => void;
-  /** Puts a question of the server to the client, whenever it is there. */
-  sendRequest(method: string, params: JsonObject, signal: Cancellation): Promise<JsonObject>;
-  /** What the request came to. */
-  settle(outcome: Promise<string>): void;
-  /** Waits with this request: gives the text of the result, or that of the next questions. */
-  attach(request: AttachedRequest): Promise<string>;
-  /** What the client answered to what it was told last. Whatever it left out is not answered. */
-  provideResponses(responses: JsonObject): void;
-  /** Nobody waits any more: the server is told so. */
-  cancel(reason: Error): void;
-}
-
 interface SuspendedCallParts {
   readonly clock: Clock;
-  /** Before anything is asked: whether there is room for one that waits. Throws where there is none. */
+  /** Runs before the first input request. Throws if there are too many suspended calls. */
   readonly reserveSlot: () => void;
-  /** Keeps the call for a client that comes again, and gives the text that tells it the questions. */
+  /** Makes the call resumable. Returns the `input_required` result for the client. */
   readonly suspend: (inputRequests: JsonObject) => Promise<string>;
-  /** It is over, whichever way. */
+  /** The call has ended: with a result, an error or a cancellation. */
   readonly onClosed: () => void;
 }
 
-/** A server that asks several things at once has asked them by then: they are one round. */
+/** A server may send several requests at once. Requests in this window are sent to the client in one round. */
 const BATCH_WINDOW_MS = 30;
-/** A result that comes while nobody is there is kept up to this size. */
+/** A result that arrives while no client request is attached is stored up to this size. */
 const MAX_STORED_RESULT_LENGTH = 256 * 1024;
 
-export function createSuspendedCall({
-  clock,
-  reserveSlot,
-  suspend,
-  onClosed,
-}: SuspendedCallParts): SuspendedCall {
+export type SuspendedCall = ReturnType<typeof createSuspendedCall>;
+
+/** One call to a legacy server that stays open while its modern client collects the responses to input requests. */
+export function createSuspendedCall({ clock, reserveSlot, suspend, onClosed }: SuspendedCallParts) {
   const signal = new LightCancellation();
   const queue = createInputRequestQueue();
   let attached: { request: AttachedRequest; onAbort: () => void; settler: PromiseSettler } | undefined;
-  let outcome: Outcome | undefined;
+  let outcome: { readonly text: string } | { readonly error: Error } | undefined;
   let hasSlot = false;
   let isSendingRound = false;
 
@@ -65,6 +51,7 @@ export function createSuspendedCall({
     return previous?.settler;
   }
 
+  /** Ends the call and cancels the request to the server. */
   function cancel(reason: Error): void {
     queue.rejectAll(reason);
     signal.abort(reason);
@@ -80,19 +67,19 @@ export function createSuspendedCall({
     onClosed();
   }
 
-  /** Who is to be told questions: nobody is once there is a result. */
+  /** The request that can receive input requests. None once there is an outcome. */
   function currentRequest(): AttachedRequest | undefined {
     return outcome ? undefined : attached?.request;
   }
 
-  /** Those that are there by now, together; the others with the next round. */
+  /** Sends all pending input requests in one round. Requests that arrive later are sent in the next round. */
   async function sendRound(): Promise<void> {
     if (isSendingRound || !currentRequest()) return;
     isSendingRound = true;
     try {
-      await new Promise<void>((resolve) => void clock.timer(BATCH_WINDOW_MS, resolve));
+      await sleep(clock, BATCH_WINDOW_MS);
       const request = currentRequest();
-      // Gone meanwhile; or it was answered, which is what the client hears.
+      // The client may have disconnected, or the call may have ended.
       if (!request) return;
       const capabilities = filterCapabilities(request.capabilities, ['sampling', 'roots']);
       const requests = queue.drainPending(({ method, params }) =>
@@ -106,36 +93,42 @@ export function createSuspendedCall({
     } finally {
       isSendingRound = false;
       deliver();
-      // Another request waits by now, or another question came while this round was told.
+      // Another client request may be attached, and more input requests may be pending.
       if (currentRequest() && queue.hasPending) void sendRound();
     }
   }
 
   return {
+    /** The signal of the request to the server. */
     signal,
-    onProgress: (params) => attached?.request.onProgress?.(params),
-    onLog: (params) => attached?.request.onLog?.(params),
-    async sendRequest(method, params, requestSignal) {
+    onProgress: (params: JsonObject): void => attached?.request.onProgress?.(params),
+    onLog: (params: JsonObject): void => attached?.request.onLog?.(params),
+    /** Sends a request of the server to the client, now or when the next client request is attached. */
+    async sendRequest(method: string, params: JsonObject, requestSignal: Cancellation): Promise<JsonObject> {
       if (!hasSlot) reserveSlot();
       hasSlot = true;
       const response = queue.add({ method, params }, requestSignal, attached !== undefined);
       void sendRound();
       return response;
     },
-    settle(promise) {
-      promise
+    /** Takes the outcome of the request to the server. */
+    settle(promise: Promise<string>): void {
+      void promise
         .then(
-          (text): Outcome =>
-            attached || text.length <= MAX_STORED_RESULT_LENGTH ? { text } : { error: resultTooLarge() },
-          (error: unknown): Outcome => ({ error: error as Error }),
+          (text) => {
+            if (attached || text.length <= MAX_STORED_RESULT_LENGTH) return { text };
+            const detail = 'The result arrived while no client was waiting and was too large to store.';
+            return { error: new GatewayError('MCP_RESPONSE_TOO_LARGE', { detail }) };
+          },
+          (error: unknown) => ({ error: error as Error }),
         )
         .then((settled) => {
           outcome = settled;
           deliver();
-        })
-        .catch(() => undefined);
+        });
     },
-    attach: (request) =>
+    /** Attaches a client request. Resolves with the result of the call, or with the next input requests. */
+    attach: (request: AttachedRequest): Promise<string> =>
       new Promise((resolve, reject) => {
         const onAbort = () => cancel(abortReason(request.signal));
         attached = { request, onAbort, settler: { resolve, reject } };
@@ -144,18 +137,11 @@ export function createSuspendedCall({
         deliver();
         if (queue.hasPending) void sendRound();
       }),
-    provideResponses: (responses) => queue.resolveResponses(responses),
+    /** Takes the client's responses to the last round. A missing response rejects its request. */
+    provideResponses: (responses: JsonObject): void => queue.resolveResponses(responses),
     cancel,
   };
 }
-
-function resultTooLarge(): Error {
-  return new GatewayError('MCP_RESPONSE_TOO_LARGE', {
-    detail: 'The result arrived while no client was waiting and was too large to store.',
-  });
-}
-
-type Outcome = { readonly text: string } | { readonly error: Error };
 
 interface PromiseSettler {
   readonly resolve: (text: string) => void;
@@ -165,15 +151,9 @@ interface PromiseSettler {
 function toInputRequests(requests: readonly InputRequest[]): JsonObject {
   return Object.fromEntries(
     requests.map(({ key, method, params }) => {
-      // The modern era has no name for a page: the answer finds it by the key.
-      const { elicitationId: _id, ...requestParams } = params;
-      return [
-        key,
-        {
-          method,
-          ...(isObject(requestParams) && Object.keys(requestParams).length > 0 && { params: requestParams }),
-        },
-      ];
+      // The modern era identifies a URL elicitation by its key and defines no `elicitationId`.
+      const { elicitationId: _id, ...rest } = params;
+      return [key, { method, ...(Object.keys(rest).length > 0 && { params: rest }) }];
     }),
   );
 }
@@ -184,30 +164,16 @@ interface InputRequest {
   readonly params: JsonObject;
 }
 
-/** The questions of one call: those that wait to be told, and those that wait for an answer. */
-interface InputRequestQueue {
-  /** Whether something waits to be told. */
-  readonly hasPending: boolean;
-  /** Rejects when nobody answers. `isHeard`: somebody is there, so that it is not kept for long. */
-  add(request: Omit<InputRequest, 'key'>, signal: Cancellation, isAttached: boolean): Promise<JsonObject>;
-  /** Takes those out that may be told; the others are not answered. */
-  drainPending(isAllowed: (request: InputRequest) => boolean): readonly InputRequest[];
-  /** What was told and is not answered now never will be. */
-  resolveResponses(responses: JsonObject): void;
-  rejectAll(reason: Error): void;
-}
-
-/** Of what waits while nobody is there: memory that a server fills and nobody empties. */
+/** Limits the memory that a server can fill with requests while no client request is attached. */
 const MAX_PENDING_LENGTH = 64 * 1024;
 
-interface PendingResponse {
-  readonly resolve: (response: JsonObject) => void;
-  readonly reject: (reason: Error) => void;
-}
-
-function createInputRequestQueue(): InputRequestQueue {
+/** The input requests of one call: those that are not sent yet, and those that wait for a response. */
+function createInputRequestQueue() {
   const unsent = new Map<string, { request: InputRequest; size: number }>();
-  const awaiting = new Map<string, PendingResponse>();
+  const awaiting = new Map<
+    string,
+    { resolve: (response: JsonObject) => void; reject: (reason: Error) => void }
+  >();
   let requestCount = 0;
   let unsentLength = 0;
 
@@ -218,10 +184,11 @@ function createInputRequestQueue(): InputRequestQueue {
   }
 
   return {
-    get hasPending() {
+    get hasPending(): boolean {
       return unsent.size > 0;
     },
-    add: (input, signal, isAttached) =>
+    /** Returns the response. `isAttached`: a client waits, so the request does not count towards the memory limit. */
+    add: (input: Omit<InputRequest, 'key'>, signal: Cancellation, isAttached: boolean): Promise<JsonObject> =>
       new Promise((resolve, reject) => {
         if (signal.aborted) return reject(abortReason(signal));
         requestCount += 1;
@@ -251,7 +218,8 @@ function createInputRequestQueue(): InputRequestQueue {
           },
         });
       }),
-    drainPending(isAllowed) {
+    /** Removes and returns the pending requests that are allowed. Rejects the others. */
+    drainPending(isAllowed: (request: InputRequest) => boolean): readonly InputRequest[] {
       const allowedRequests: InputRequest[] = [];
       for (const [key, { request, size }] of [...unsent]) {
         unsent.delete(key);
@@ -261,21 +229,22 @@ function createInputRequestQueue(): InputRequestQueue {
       }
       return allowedRequests;
     },
-    resolveResponses(responses) {
+    /** Resolves the sent requests. Rejects those without a response. */
+    resolveResponses(responses: JsonObject): void {
       for (const [key, { resolve, reject }] of [...awaiting]) {
         if (unsent.has(key)) continue;
         const result = Object.hasOwn(responses, key) ? responses[key] : undefined;
-        if (isObject(result)) resolve(withoutKind(result));
-        else reject(new Error('The client did not respond'));
+        if (!isObject(result)) {
+          reject(new Error('The client did not respond'));
+          continue;
+        }
+        // Legacy results have no `resultType`.
+        const { resultType: _kind, ...response } = result;
+        resolve(response);
       }
     },
-    rejectAll(reason) {
+    rejectAll(reason: Error): void {
       for (const { reject } of [...awaiting.values()]) reject(reason);
     },
   };
-}
-
-/** Results of the era before have no kind. */
-function withoutKind({ resultType: _kind, ...response }: JsonObject): JsonObject {
-  return response;
 }

@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type McpRequest, createMcpInbound, toClientFault } from '../request.ts';
 import type { SuspendedCallRef } from '../requestState.ts';
 import { createResultJson } from '../results.ts';
-import { createMailbox } from '../session/mailbox.ts';
+import { createMailbox } from '../relay/mailbox.ts';
 import { type SuspendedCallLimits, createSuspendedCalls } from './suspendedCalls.ts';
 
 const ada = aPrincipal({ userId: 'u-ada' });

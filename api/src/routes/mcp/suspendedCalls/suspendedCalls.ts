@@ -1,19 +1,20 @@
-import { GatewayError, type Inbound, type JsonObject, principalKey } from '@behalf/gateway';
-import type { Cache } from '@behalf/gateway/ports';
-import type { Cancel, Clock, Random } from '@behalf/kernel';
+import { GatewayError, type Inbound, principalKey } from '@behalf/gateway';
+import { type Cancel, isObject } from '@behalf/kernel';
+import { type QuotaLimits, createUserQuota } from '../../../http/userQuota.ts';
 import { type McpRequest, createMcpInbound } from '../request.ts';
 import { type RequestState, type SuspendedCallRef, invalidRequestState } from '../requestState.ts';
 import type { ResultJson } from '../results.ts';
-import { isObject } from '../rpc.ts';
-import type { Mailbox } from '../session/mailbox.ts';
 import { sessionKeyOf } from '../session/sessions.ts';
-import { type RemoteResumeParts, resumeRemotely, serveRemoteResume } from './remoteResume.ts';
+import {
+  type RemoteResumeParts,
+  resumeMessageName,
+  resumeRemotely,
+  serveRemoteResume,
+} from './remoteResume.ts';
 import { type AttachedRequest, type SuspendedCall, createSuspendedCall } from './suspendedCall.ts';
 
-export interface SuspendedCallLimits {
-  readonly maxPerUser: number;
-  readonly maxTotal: number;
-  /** Of what they were all asked with: it stays in memory as long as they wait. */
+export interface SuspendedCallLimits extends QuotaLimits {
+  /** The size of all requests with a suspended call. They stay in memory while the calls wait. */
   readonly maxBytes: number;
   readonly ttlMs: number;
 }
@@ -24,26 +25,28 @@ const suspendedCallLimits: SuspendedCallLimits = {
 };
 
 interface SuspendedCallsParts extends RemoteResumeParts {
-  readonly cache: Cache;
-  readonly mailbox: Pick<Mailbox, 'post' | 'wait'>;
-  readonly clock: Clock;
-  readonly random: Random;
   readonly results: Pick<ResultJson, 'inputRequired'>;
-  /** Names this process: a call that waits in it waits nowhere else. */
+  /** Identifies this replica. A suspended call exists only at the replica that started it. */
   readonly replica: string;
   readonly limits?: SuspendedCallLimits;
 }
 
-/** Calls that wait for their user between two requests of a client without a session. */
+/**
+ * Calls of modern clients to legacy servers that wait for input of the user (ADR 28). A modern client receives `input_required`
+ * and repeats the request with the responses (MCP 2026-07-28), while the call to the legacy server stays open. Invariants:
+ * - A ticket in the store allows one resumption per round. The replica that deletes it resumes the call.
+ * - The sealed request state binds a suspended call to its user, method and arguments.
+ * - Suspended calls are limited per user, per replica, in size and in time.
+ */
 export interface SuspendedCalls {
-  /** Runs the work; gives its text, or the questions that are asked first. */
+  /** Runs the work. Returns its result, or the input requests that it needs first. */
   begin(
     mcpRequest: McpRequest,
     inbound: Inbound,
     seal: (state: RequestState) => string,
     work: (inbound: Inbound) => Promise<string>,
   ): Promise<string>;
-  /** The client came back with the answers, to whichever replica. A state is good for that once. */
+  /** Continues a call with the responses of the client, also at another replica. Each round can be resumed once. */
   resume(mcpRequest: McpRequest, suspendedCall: SuspendedCallRef): Promise<string>;
   close(): void;
 }
@@ -51,30 +54,15 @@ export interface SuspendedCalls {
 export function createSuspendedCalls(parts: SuspendedCallsParts): SuspendedCalls {
   const { cache, mailbox, clock, random, results, replica, limits = suspendedCallLimits } = parts;
   const calls = new Map<string, { call: SuspendedCall; round: () => number; cancelWait: () => void }>();
-  const users = new Map<string, number>();
+  const quota = createUserQuota(limits);
   let usedBytes = 0;
-
-  function reserveSlot(userKey: string, size: number): void {
-    const userCalls = users.get(userKey) ?? 0;
-    if (userCalls >= limits.maxPerUser || calls.size >= limits.maxTotal || usedBytes + size > limits.maxBytes)
-      throw new GatewayError('MCP_RATE_LIMITED', { detail: 'Too many calls are waiting for user input.' });
-    users.set(userKey, userCalls + 1);
-    usedBytes += size;
-  }
-
-  function releaseSlot(userKey: string, size: number): void {
-    const userCalls = users.get(userKey) ?? 0;
-    usedBytes -= size;
-    if (userCalls <= 1) users.delete(userKey);
-    else users.set(userKey, userCalls - 1);
-  }
 
   return {
     begin(mcpRequest, inbound, seal, work) {
       const { caller } = mcpRequest;
       const id = random.id();
       const sessionKey = sessionKeyOf(caller, id);
-      const userKey = JSON.stringify([caller.tenant, principalKey(caller)]);
+      const user = principalKey(caller);
       let round = 0;
       let size = 0;
       let cancelWait: Cancel = () => undefined;
@@ -82,40 +70,41 @@ export function createSuspendedCalls(parts: SuspendedCallsParts): SuspendedCalls
         clock,
         reserveSlot() {
           size = JSON.stringify(mcpRequest.params).length;
-          reserveSlot(userKey, size);
+          if (quota.exceeded(user) || usedBytes + size > limits.maxBytes)
+            throw new GatewayError('MCP_RATE_LIMITED', {
+              detail: 'Too many calls are waiting for user input.',
+            });
+          quota.add(user);
+          usedBytes += size;
           calls.set(id, { call, round: () => round, cancelWait: () => cancelWait() });
         },
         async suspend(inputRequests) {
           round += 1;
-          const ticketKey = resumeTicketKey(id, round);
-          // Whoever takes it away may answer, and nobody can a second time.
-          await cache.set(ticketKey, replica, limits.ttlMs);
+          await cache.set(resumeTicketKey(id, round), replica, limits.ttlMs);
           if (!calls.has(id)) throw expiredError();
           const cancelExpiry = clock.timer(limits.ttlMs, () => call.cancel(expiredError()));
-          const stopWaiting = mailbox.wait(
-            sessionKey,
-            `retry:${round}`,
-            (message) => {
-              cancelWait();
-              void serveRemoteResume(parts, sessionKey, { call, mcpRequest }, message);
-            },
-            { shouldPoll: true },
-          );
+          const onResume = (message: string) => {
+            cancelWait();
+            void serveRemoteResume(parts, sessionKey, { call, mcpRequest }, message);
+          };
+          const stopWaiting = mailbox.wait(sessionKey, resumeMessageName(round), onResume, {
+            shouldPoll: true,
+          });
           cancelWait = () => {
             cancelExpiry();
             stopWaiting();
           };
+          const expiresAt = clock.now() + limits.ttlMs;
           return results.inputRequired({
             inputRequests,
-            requestState: seal({
-              suspendedCall: { call: id, replica, round, expiresAt: clock.now() + limits.ttlMs },
-            }),
+            requestState: seal({ suspendedCall: { call: id, replica, round, expiresAt } }),
           });
         },
         onClosed() {
           cancelWait();
           if (!calls.delete(id)) return;
-          releaseSlot(userKey, size);
+          quota.add(user, -1);
+          usedBytes -= size;
           void cache.delete(resumeTicketKey(id, round)).catch(() => undefined);
         },
       });
@@ -131,10 +120,11 @@ export function createSuspendedCalls(parts: SuspendedCallsParts): SuspendedCalls
       return attached;
     },
     async resume(mcpRequest, { call: id, replica: owner, round, expiresAt }) {
-      // A store may still have what is too old, and be the first to be asked for it.
+      // The store may still have the ticket of an expired call.
       if (clock.now() >= expiresAt || !(await cache.delete(resumeTicketKey(id, round))))
         throw invalidRequestState();
-      const responses = readInputResponses(mcpRequest);
+      const { inputResponses } = mcpRequest.params;
+      const responses = isObject(inputResponses) ? inputResponses : {};
       if (owner !== replica)
         return resumeRemotely(parts, sessionKeyOf(mcpRequest.caller, id), mcpRequest, round, responses);
       const entry = calls.get(id);
@@ -155,11 +145,6 @@ function toAttachedRequest(
   { onProgress, onLog }: Pick<Inbound, 'onProgress' | 'onLog'>,
 ): AttachedRequest {
   return { signal, capabilities, onProgress, onLog };
-}
-
-function readInputResponses({ params }: McpRequest): JsonObject {
-  const { inputResponses } = params;
-  return isObject(inputResponses) ? inputResponses : {};
 }
 
 function resumeTicketKey(call: string, round: number): string {

@@ -1,8 +1,9 @@
 import { systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { describe, expect, test } from '@jest/globals';
+import { createSharedLists } from '../relay/sharedLists.ts';
+import { MAX_SUBSCRIPTIONS, createSessionSubscriptions } from './sessionLists.ts';
 import type { McpSession } from './sessions.ts';
-import { MAX_SUBSCRIPTIONS, createSessionSubscriptions, createSharedLists } from './sharedLists.ts';
 
 const refused = { name: 'RpcFault', code: -32602 };
 

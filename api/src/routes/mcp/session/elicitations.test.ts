@@ -1,9 +1,9 @@
 import { systemClock as clock, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { describe, expect, test } from '@jest/globals';
-import type { McpSession } from './session/sessions.ts';
-import { createSharedLists } from './session/sharedLists.ts';
-import { MAX_ELICITATIONS, createElicitations } from './signIn.ts';
+import { createSharedLists } from '../relay/sharedLists.ts';
+import { MAX_ELICITATIONS, createElicitations } from './sessionLists.ts';
+import type { McpSession } from './sessions.ts';
 
 describe('pages that a session was told to open', () => {
   const store = openMemoryStore({ clock, random: systemRandom });
