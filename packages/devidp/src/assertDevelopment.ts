@@ -2,8 +2,8 @@ import { parseUrl } from '@behalf/contracts';
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Anybody who reaches this provider is whoever they choose to be. So it answers this machine only, and never where real
- * users are: both are asked before anything listens.
+ * This provider lets anyone sign in as any user. It therefore listens on loopback only and never runs in
+ * production. Both are checked before it listens.
  */
 export function assertDevelopment({ isProduction, host }: { isProduction: boolean; host: string }): void {
   if (isProduction) {
@@ -18,7 +18,7 @@ export function assertDevelopment({ isProduction, host }: { isProduction: boolea
   }
 }
 
-/** An issuer names this provider, so it is an origin on loopback too: no path, no query. */
+/** The issuer must be a loopback origin without path and query. */
 export function readIssuer(issuer: string): URL {
   const url = parseUrl(issuer) && new URL(issuer);
   const hostname = url?.hostname.replace(/^\[|\]$/g, '') ?? '';
@@ -28,7 +28,7 @@ export function readIssuer(issuer: string): URL {
   return url;
 }
 
-/** Literal addresses only: what a name resolves to is somebody else's decision. */
+/** Accepts IP literals only, because a name could resolve to any address. */
 function isLoopback(address: string): boolean {
   const loopback = new BlockList();
   loopback.addSubnet('127.0.0.0', 8, 'ipv4');

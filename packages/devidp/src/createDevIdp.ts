@@ -25,40 +25,40 @@ import { createDevKeyRing } from './signingKeys.ts';
 import { type TokenMinter, createTokenMinter } from './tokenMinter.ts';
 
 export interface DevIdpOptions {
-  /** True where NODE_ENV says so: nothing starts then. */
+  /** True if NODE_ENV is `production`: the start fails. */
   isProduction: boolean;
-  /** 0: any free one. */
+  /** 0 selects a free port. */
   port: number;
   /** A loopback address. */
   host?: string;
-  /** What it calls itself, an origin on loopback; the address it listens on if absent. */
+  /** The issuer, a loopback origin. Default: the listen address. */
   issuer?: string;
-  /** Serves https: with a certificate authority made for it, or with one that others use too. */
+  /** Serves HTTPS with a new certificate authority, or with the given one. */
   https?: true | { ca: DevAuthority };
   users: readonly DevUser[];
   clients: readonly DevClient[];
-  /** `aud` of every access token that a login gives. */
+  /** `aud` of the access tokens of sign-ins. */
   audience: string;
-  /** Other audiences, which clients name by their address. */
+  /** Further audiences that clients may request as `resource`. */
   isAllowedResource?: (uri: string) => boolean;
-  /** Whether clients may register themselves (RFC 7591), as MCP clients like to. */
+  /** Allows dynamic client registration (RFC 7591), which MCP clients use. */
   allowsRegistration?: boolean;
-  /** Scopes of the audience's API that a client may ask for. */
+  /** Scopes of the audience's API. */
   scopes?: readonly string[];
-  /** What tokens are exchanged for. */
+  /** The targets of token exchanges. */
   resources?: readonly DevResource[];
-  /** Adds a directory with addresses and answers as Entra has them, for the same users. */
+  /** Adds a tenant with URLs and responses in the form of Entra, for the same users. */
   tenant?: string;
-  /** How RFC 8693 answers a subject token that does not hold; `invalid_request` if absent. */
+  /** The RFC 8693 error for an invalid subject token. Default: `invalid_request`. */
   subjectTokenError?: 'invalid_request' | 'invalid_grant';
-  /** Access tokens of sign-ins that say nothing themselves: the provider is asked about them (RFC 7662). */
+  /** Issues opaque access tokens at sign-in, which require introspection (RFC 7662). */
   usesOpaqueTokens?: boolean;
   accessTokenLifetimeSeconds?: number;
-  /** Of ID tokens; as access tokens if absent. */
+  /** Lifetime of ID tokens. Default: that of access tokens. */
   idTokenLifetimeSeconds?: number;
-  /** Whether an exchange for a refresh token uses it up and gives another. */
+  /** Whether an exchange of a refresh token rotates it. */
   shouldRotateOnExchange?: boolean;
-  /** The time in minted and exchanged tokens. A login follows the system's clock, which the library reads itself. */
+  /** The clock of minted and exchanged tokens. Sign-ins use the system clock, which the library reads itself. */
   clock?: Clock;
   random?: Random;
   onError?: (error: unknown) => void;
@@ -66,25 +66,25 @@ export interface DevIdpOptions {
 
 export interface DevIdp {
   readonly issuer: string;
-  /** Both grants that exchange: RFC 8693 and RFC 7523. */
+  /** Accepts both exchange grants: RFC 8693 and RFC 7523. */
   readonly tokenEndpoint: string;
   readonly tokens: TokenMinter;
-  /** With a `tenant`: the addresses as Entra has them, and tokens that were issued there. */
+  /** With `tenant`: the URLs in the form of Entra, and a minter for its tokens. */
   readonly entra: (TenantAddresses & { readonly tokens: TokenMinter }) | undefined;
-  /** With `https`: who vouches for it. */
+  /** With `https`: the certificate authority. */
   readonly ca: DevAuthority | undefined;
   readonly switches: FaultSwitches;
   readonly requestLog: RequestLog;
-  /** Every name under which it issues. */
+  /** All issuer identifiers. */
   readonly issuers: readonly string[];
-  /** As it publishes them. */
+  /** The published keys. */
   getPublicKeys(): JSONWebKeySet;
-  /** A request that is being answered may still be signed with the old key. */
+  /** A request in progress may still be signed with the old key. */
   rotateKeys(options: { keepOld: boolean }): Promise<{ kid: string }>;
   close(): Promise<void>;
 }
 
-/** A development identity provider, listening. */
+/** Starts a development identity provider. */
 export async function createDevIdp(options: DevIdpOptions): Promise<DevIdp> {
   const { isProduction, port, host = '127.0.0.1', users, clients, audience, resources = [] } = options;
   assertDevelopment({ isProduction, host });
@@ -111,7 +111,7 @@ export async function createDevIdp(options: DevIdpOptions): Promise<DevIdp> {
     ...{ lifetimeSeconds, idTokenLifetimeSeconds, usesOpaqueTokens },
   };
   const persistentParts = { adapter: createMemoryAdapter(), cookieKey: random.id() };
-  // The library takes its keys once. A rotation makes other instances of it, around the same records and cookies.
+  // The library reads its keys once. A rotation creates new instances that share records and cookies.
   const createProviders = () => {
     const entra = options.tenant === undefined ? undefined : createTenantAddresses(issuer, options.tenant);
     const baseProvider = new OidcProvider(
@@ -189,7 +189,7 @@ export async function createDevIdp(options: DevIdpOptions): Promise<DevIdp> {
   };
 }
 
-/** A client that the library does not accept must not leave a server behind. */
+/** Closes the server if the library rejects the configuration. */
 async function closeOnFailure<T>(server: Listener, create: () => T): Promise<T> {
   try {
     return create();
@@ -201,7 +201,7 @@ async function closeOnFailure<T>(server: Listener, create: () => T): Promise<T> 
 
 type ProvenClaims = Readonly<Record<string, readonly string[]>>;
 
-/** Whoever signs in with a challenge has met it: there are no passwords here, so there are no second factors either. */
+/** Any sign-in with a challenge satisfies it: without passwords there are no second factors. */
 function createStepUps(requestLog: WritableRequestLog) {
   const claimsByUser = new Map<string, ProvenClaims>();
   return {

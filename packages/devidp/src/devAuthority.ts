@@ -6,26 +6,26 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 
-/** What a server shows and proves. PEM. */
+/** The certificate and key of a server, as PEM. */
 export interface IssuedCertificate {
   readonly cert: string;
   readonly key: string;
 }
 
-/** A client's own certificate, as it is registered at a provider. */
+/** A client's certificate, which is registered at a provider. */
 export interface ClientCertificate extends IssuedCertificate {
-  /** SHA-256 of the certificate, as hex: how the large providers name one. */
+  /** SHA-256 of the certificate as hex, the form that large providers use. */
   readonly thumbprint: string;
 }
 
-/** A certificate authority that lives as long as the process: its key is nowhere else. */
+/** A certificate authority in memory. Its key is never stored. */
 export interface DevAuthority {
   readonly caPem: string;
-  /** For servers: names and addresses that the certificate stands for. */
+  /** Issues a server certificate for names and addresses. */
   issue(hosts?: readonly string[]): Promise<IssuedCertificate>;
-  /** For a client that proves itself by a key. RSA, because RS256 and PS256 are what such proofs are signed with. */
+  /** Issues a certificate for `private_key_jwt`. RSA, because such assertions use RS256 or PS256. */
   issueClient(name: string): Promise<ClientCertificate>;
-  /** Writes the authority's certificate into a directory, for settings that name a file. The path. */
+  /** Writes the authority's certificate to a file and returns its path. */
   writeCaFile(directory: string): Promise<string>;
 }
 
@@ -37,12 +37,12 @@ const RSA_ALGORITHM = {
   publicExponent: new Uint8Array([1, 0, 1]),
 };
 const HOUR_MS = 60 * 60 * 1000;
-/** Short: whatever came to trust this authority by mistake does not for long. */
+/** Short, in case a system trusts this authority by mistake. */
 const LIFETIME_MS = 7 * 24 * HOUR_MS;
 
 export async function createDevAuthority(): Promise<DevAuthority> {
   const x509 = await loadX509();
-  // Of the system, whatever clock the provider was given: who checks a certificate reads the system's too.
+  // The system clock, because verifiers of certificates also use it.
   const now = Date.now();
   const validity = { notBefore: new Date(now - HOUR_MS), notAfter: new Date(now + LIFETIME_MS) };
   const subtle = webcrypto.subtle;
@@ -104,7 +104,7 @@ export async function createDevAuthority(): Promise<DevAuthority> {
   };
 }
 
-/** Over the DER form, as a JWT's `x5t` (SHA-1) and `x5t#S256` name a certificate (RFC 7515, sections 4.1.7 and 4.1.8). */
+/** The hash of the DER form, as in the JWT headers `x5t` (SHA-1) and `x5t#S256` (RFC 7515 sections 4.1.7 and 4.1.8). */
 export function computeThumbprint(pem: string, hash: 'sha1' | 'sha256'): Buffer {
   return createHash(hash).update(new X509Certificate(pem).raw).digest();
 }
@@ -113,10 +113,7 @@ function toPem(key: KeyObject): string {
   return String(key.export({ format: 'pem', type: 'pkcs8' }));
 }
 
-/**
- * The library, with the two functions that its container looks for and never gets an answer from: nothing of ours is
- * injected, so nothing is ever looked up. Loaded when a certificate is first wanted.
- */
+/** Loads the library on first use. It requires two functions for dependency injection, which is not used here. */
 async function loadX509() {
   const reflect = Reflect as { getMetadata?: unknown; getOwnMetadata?: unknown };
   reflect.getMetadata ??= () => undefined;
@@ -127,8 +124,8 @@ async function loadX509() {
 type Fetch = typeof globalThis.fetch;
 
 /**
- * `fetch` that trusts one authority more, for tests and demos: the global one trusts what the process was started with.
- * Redirects are the caller's business.
+ * A `fetch` that trusts one more certificate authority. The global one trusts only those from the process start.
+ * Redirects are not followed.
  */
 export function createTrustingFetch(caPem: string | undefined): Fetch {
   return async (input, init) => {
@@ -151,7 +148,7 @@ export function createTrustingFetch(caPem: string | undefined): Fetch {
 
 function send(url: URL, request: Request, body: Buffer | undefined, ca: string | undefined) {
   const { method, signal } = request;
-  // Known beforehand: a body in chunks is one that not every server reads.
+  // Sets the length, because some servers do not read chunked bodies.
   const headers = { ...Object.fromEntries(request.headers), ...(body && { 'content-length': body.length }) };
   const startRequest = url.protocol === 'https:' ? tlsRequest : plainRequest;
   return new Promise<IncomingMessage>((resolve, reject) => {

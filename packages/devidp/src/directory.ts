@@ -1,9 +1,9 @@
 import type { ClientMetadata } from 'oidc-provider';
 import type { FederatedCredential } from './exchange/clientVerification.ts';
 
-/** Somebody who can sign in, by choosing their name. */
+/** A user. Signing in means choosing one by name. */
 export interface DevUser {
-  /** `sub`: stays the same when everything else about them changes. */
+  /** `sub`. Never changes. */
   id: string;
   email: string;
   name: string;
@@ -13,7 +13,7 @@ export interface DevUser {
   tenant?: string;
 }
 
-/** What both kinds of token say about a user. A claim nobody configured is absent, not empty. */
+/** Claims of access tokens and ID tokens. A claim without a value is absent. */
 export function toAuthorityClaims({ roles, groups, tenant }: Omit<DevUser, 'id' | 'email' | 'name'>) {
   return {
     ...(roles && { roles: [...roles] }),
@@ -22,12 +22,12 @@ export function toAuthorityClaims({ roles, groups, tenant }: Omit<DevUser, 'id' 
   };
 }
 
-/** What an ID token says in addition: who it is, for people to read. */
+/** Additional claims of ID tokens. */
 export function toProfileClaims({ email, name }: DevUser) {
   return { email, email_verified: true, name, preferred_username: email };
 }
 
-/** Who it is, as Entra's access tokens say it: `oid` is the same in every application. */
+/** Identity claims of Entra access tokens. `oid` is the same in every application. */
 export function toEntraClaims({ id, email, name }: DevUser) {
   return { oid: id, name, preferred_username: email };
 }
@@ -36,25 +36,28 @@ export function findUser(users: readonly DevUser[], id: string | undefined): Dev
   return users.find((user) => user.id === id);
 }
 
-/** An application that may ask for tokens. */
+/** An OAuth client. */
 export interface DevClient {
   id: string;
-  /** A client without one is public and proves itself by PKCE alone. */
+  /** A client without a secret is public and uses PKCE only. */
   secret?: string;
-  /** Where people are sent back to. Without any, nobody signs in with this client: app-only tokens remain. */
+  /** Redirect URIs. Without any, the client only receives app-only tokens. */
   redirectUris?: readonly string[];
   postLogoutRedirectUris?: readonly string[];
   /** `roles` of its app-only tokens. */
   appRoles?: readonly string[];
   /** `tid` of its app-only tokens. */
   tenant?: string;
-  /** `aud` of the tokens it may exchange, beside its id and `api://` with it: those that were issued for itself. */
+  /**
+   * Additional `aud` values of tokens that the client may exchange. Its ID and `api://` plus its ID are always
+   * allowed.
+   */
   audiences?: readonly string[];
-  /** PEM certificates whose keys sign its assertions, in place of a secret. For exchanges. */
+  /** PEM certificates for `private_key_jwt`, instead of a secret. For exchanges. */
   certificates?: readonly string[];
-  /** Whose assertions stand for it, in place of a secret. For exchanges. */
+  /** Trusted issuers of client assertions, instead of a secret. For exchanges. */
   federatedCredentials?: readonly FederatedCredential[];
-  /** What it is called at authorization servers of others, by issuer: for whom it may have identity assertions (ID-JAG). */
+  /** Its client ID at other authorization servers, by issuer, for identity assertions (ID-JAG). */
   idJagClients?: Readonly<Record<string, string>>;
 }
 
@@ -74,7 +77,7 @@ export function toClientMetadata(client: DevClient): ClientMetadata {
     response_types: canSignIn ? ['code'] : [],
     grant_types: [
       ...(canSignIn ? ['authorization_code', 'refresh_token'] : []),
-      // An app-only token is given for the secret, so a public client has none.
+      // App-only tokens require a secret, so public clients do not receive them.
       ...(secret === undefined ? [] : ['client_credentials']),
     ],
   };

@@ -6,12 +6,13 @@ import type { IssuedCertificate } from './devAuthority.ts';
 export type Listener = PlainServer | TlsServer;
 
 export function createListener(certificate: IssuedCertificate | undefined): Listener {
-  // On a busy machine a client may reuse a connection in the very moment in which the default of 5 s ends it.
+  // Longer than the default of 5 s, so that a client on a busy machine does not reuse a connection that the server
+  // is just closing.
   const options = { keepAliveTimeout: 65_000 };
   return certificate ? createTlsServer({ ...certificate, ...options }) : createServer(options);
 }
 
-/** The address it listens on, as a URL. */
+/** Starts listening and returns the URL. */
 export async function startListening(server: Listener, port: number, host: string): Promise<URL> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, resolve);
@@ -28,7 +29,7 @@ export function closeListener(server: Listener): Promise<void> {
   });
 }
 
-/** A form of tokens is longer than one of buttons; nobody has a reason to send more. */
+/** The maximum size of a token request. */
 const MAX_BODY_BYTES = 200_000;
 
 export async function collectBody(req: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
@@ -42,7 +43,7 @@ export async function collectBody(req: IncomingMessage, maxBytes = MAX_BODY_BYTE
   return Buffer.concat(chunks);
 }
 
-/** The same request with its body to be read once more: a stream has only one reader, and the library wants to be it. */
+/** Creates an equal request with an unread body for the library, which reads the stream itself. */
 export function replayRequest(req: IncomingMessage, body: Buffer): IncomingMessage {
   const copy = new IncomingMessage(req.socket);
   const { method, url, headers, rawHeaders, httpVersion, httpVersionMajor, httpVersionMinor } = req;

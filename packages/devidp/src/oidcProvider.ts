@@ -1,8 +1,8 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 
 /**
- * The library, without its one complaint at load time: it names Node 22 as its floor and runs on 20.19, which is ours.
- * Any other warning goes through.
+ * Imports the library without its warning about the Node version: it declares Node 22 but works with 20.19. Other
+ * warnings are printed.
  */
 const { warn } = console;
 console.warn = (...args: unknown[]) => {
@@ -13,12 +13,12 @@ console.warn = warn;
 
 export const { default: Provider, errors } = library;
 
-/** Older ones are forgotten: a provider that runs for weeks beside a test loop must not grow. */
+/** Limits memory. The oldest entries are dropped. */
 const MAX_RECORDS = 10_000;
 
 /**
- * The provider's records, in memory. Made once and handed to each instance of the provider, so that logins, codes and
- * refresh tokens survive a key rotation. Expiry is the library's business: it looks at `exp` of everything it reads.
+ * In-memory storage, shared by all provider instances, so that sessions, codes and refresh tokens survive a key
+ * rotation. The library checks `exp` itself.
  */
 export function createMemoryAdapter(): (model: string) => Adapter {
   const records = new Map<string, AdapterPayload>();

@@ -5,7 +5,7 @@ interface Html {
   readonly html: string;
 }
 
-/** Everything put into the template is escaped, unless it is Html itself. */
+/** Escapes all inserted values except Html. */
 function html(strings: TemplateStringsArray, ...values: (string | Html | readonly Html[])[]): Html {
   let text = strings[0] ?? '';
   values.forEach((value, index) => {
@@ -21,7 +21,10 @@ function render(value: string | Html | readonly Html[]): string {
   return 'html' in value ? value.html : value.map((item) => item.html).join('');
 }
 
-/** No script and nothing from elsewhere. `form-action` is left open: browsers apply it to the redirect back to a client. */
+/**
+ * Allows neither scripts nor external content. Does not restrict `form-action`, because browsers apply it to the
+ * redirect to the client.
+ */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -40,7 +43,7 @@ button { font: inherit; padding: 0.6rem 1rem; cursor: pointer; }
 .note { color: #555; }
 `;
 
-/** The frame of every page. It says on each that this is no place for real users. */
+/** The layout of all pages, with a notice that this is not for real users. */
 function renderPage(title: string, body: Html): string {
   return html`<!doctype html>
     <html lang="en">
@@ -60,7 +63,7 @@ function renderPage(title: string, body: Html): string {
     </html> `.html;
 }
 
-/** One button per user: signing in is choosing who to be. The form posts to the address it is shown at. */
+/** One button per user. The form posts to the URL of the page. */
 export function renderLoginPage(clientId: string, users: readonly DevUser[]): string {
   const choices = users.map(
     ({ id, name, email, roles = [] }) =>
@@ -82,7 +85,7 @@ export function renderLoginPage(clientId: string, users: readonly DevUser[]): st
   );
 }
 
-/** `form` is the library's own, with its guard against forgery; the button belongs to it. */
+/** `form` is the library's form with its CSRF token; the button submits it. */
 export function renderSignOutPage(form: string): string {
   return renderPage(
     'Sign out',

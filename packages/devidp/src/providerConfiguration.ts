@@ -18,13 +18,13 @@ interface DevIdpConfigurationParts extends AccessTokenParts {
   allowsRegistration: boolean;
   idTokenLifetimeSeconds: number;
   adapter: ReturnType<typeof createMemoryAdapter>;
-  /** Signs the cookies; the same for every instance, so that a rotation signs nobody out. */
+  /** Signs cookies. Shared by all instances, so that a key rotation ends no session. */
   cookieKey: string;
 }
 
 const DAY_S = 24 * 60 * 60;
 
-/** The provider as the library takes it. Every default that it warns about is said here, so that it has nothing to say. */
+/** The library's configuration. Sets all defaults explicitly to avoid its warnings. */
 export function createProviderConfiguration(parts: DevIdpConfigurationParts): Configuration {
   const { users, clients, keys, adapter, cookieKey, lifetimeSeconds, allowsRegistration } = parts;
   return {
@@ -41,9 +41,9 @@ export function createProviderConfiguration(parts: DevIdpConfigurationParts): Co
       email: ['email', 'email_verified'],
       profile: ['name', 'preferred_username'],
     },
-    // Who registers also names the scopes of the API, and the library knows none but these.
+    // The library accepts only these scopes in a registration.
     scopes: ['openid', 'offline_access', 'email', 'profile', ...(allowsRegistration ? parts.scopes : [])],
-    // There is no userinfo endpoint: all access tokens are for the gateway, and the ID token says everything.
+    // Without a userinfo endpoint, the ID token contains all claims.
     conformIdTokenClaims: false,
     extraTokenClaims: createExtraTokenClaims(parts),
     formats: { customizers: { jwt: createScopeCustomizer(parts) } },
@@ -51,7 +51,7 @@ export function createProviderConfiguration(parts: DevIdpConfigurationParts): Co
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
       clientCredentials: { enabled: true },
-      // Opaque tokens are asked about (RFC 7662), by clients that have a secret; and they can be ended (RFC 7009).
+      // Opaque tokens support introspection (RFC 7662) by confidential clients and revocation (RFC 7009).
       introspection: {
         enabled: parts.usesOpaqueTokens,
         allowedPolicy: (_ctx, client) => client.clientAuthMethod !== 'none',
@@ -81,17 +81,18 @@ export function createProviderConfiguration(parts: DevIdpConfigurationParts): Co
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
     loadExistingGrant: grantAllScopes,
     responseTypes: ['code'],
-    // A challenge from an API; the library's own reading of it knows ID tokens only.
+    // Claims requests of APIs. The library's own support covers ID tokens only.
     extraParams: ['claims'],
     pkce: { required: () => true },
     clientBasedCORS: () => false,
-    // The library drops `offline_access` unless consent is prompted for; who may refresh gets a refresh token here.
+    // The library requires a consent prompt for `offline_access`. Here, every client with the refresh grant
+    // receives a refresh token.
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    // Used once each, so that two refreshes at the same time show.
+    // Each refresh token is valid once, so that tests detect concurrent refreshes.
     rotateRefreshToken: true,
     cookies: {
       keys: [cookieKey],
-      // Cookies do not know ports: other applications on this machine see them too.
+      // Cookies ignore ports, so other applications on this machine receive them too.
       names: { session: 'devidp_session', interaction: 'devidp_interaction', resume: 'devidp_resume' },
     },
     ttl: {
@@ -111,13 +112,13 @@ interface AccessTokenParts {
   users: readonly DevUser[];
   clients: readonly DevClient[];
   audience: string;
-  /** Addresses that a client may name as its resource (RFC 8707): the token is then for that one alone. */
+  /** Allowed `resource` values (RFC 8707). The token is then for that resource only. */
   isAllowedResource?: (uri: string) => boolean;
   scopes: readonly string[];
-  /** Whether access tokens say nothing themselves. */
+  /** Whether access tokens are opaque. */
   usesOpaqueTokens: boolean;
   lifetimeSeconds: number;
-  /** What a user has proven beyond who they are. */
+  /** Claims that the user has proven in addition. */
   getProvenClaims: (userId: string) => Readonly<Record<string, unknown>>;
 }
 
@@ -126,8 +127,8 @@ type ResourceIndicators = NonNullable<NonNullable<Configuration['features']>['re
 type JwtCustomizer = NonNullable<NonNullable<NonNullable<Configuration['formats']>['customizers']>['jwt']>;
 
 /**
- * Every access token is a JWT (RFC 9068), unless opaque ones are asked for: for the one audience, whether or not a client names it as its resource, or for
- * the address that a client names. The library wants a resource to be a URI; an audience may be any text.
+ * Access tokens are JWTs (RFC 9068) unless opaque ones are configured. They are for the one audience, or for the
+ * resource that a client names. The library requires a resource to be a URI; an audience may be any text.
  */
 function createResourceIndicators(parts: AccessTokenParts): ResourceIndicators {
   const { audience, scopes, usesOpaqueTokens, lifetimeSeconds, isAllowedResource = () => false } = parts;
@@ -150,7 +151,7 @@ function createResourceIndicators(parts: AccessTokenParts): ResourceIndicators {
   };
 }
 
-/** What is in the token beside RFC 9068's own claims. An app-only token says so, as Entra's does with `idtyp`. */
+/** Additional claims. App-only tokens are marked like Entra's, with `idtyp`. */
 function createExtraTokenClaims({
   users,
   clients,
@@ -166,11 +167,11 @@ function createExtraTokenClaims({
   };
 }
 
-/** A user's token says what was delegated; an app-only one has no user and nothing delegated. */
+/** A user's token contains the delegated scopes; an app-only token has none. */
 function createScopeCustomizer({ scopes }: AccessTokenParts): JwtCustomizer {
   return (_ctx, token, { payload }) => {
     if (token.kind === 'ClientCredentials') delete payload.scope;
-    // A client that names no scope of the API gets them all, as with Entra's `.default`.
+    // Without a requested scope, a client receives all of them, like `.default` of Entra.
     else payload.scope ??= scopes.join(' ');
   };
 }
@@ -183,7 +184,7 @@ export function toAppClaims(client: DevClient | undefined) {
   };
 }
 
-/** Consent is not what is tested here: whatever a client asks for is granted, also when it asks for more than before. */
+/** Grants all requested scopes without a consent page. */
 const grantAllScopes: NonNullable<Configuration['loadExistingGrant']> = async ({ oidc }) => {
   const { client, session, provider } = oidc;
   if (!client || session?.accountId === undefined) return undefined;
@@ -200,12 +201,12 @@ const grantAllScopes: NonNullable<Configuration['loadExistingGrant']> = async ({
   return grant;
 };
 
-/** A directory with addresses as Entra has them. */
+/** The URLs of a tenant in the form of Entra. */
 export interface TenantAddresses {
   readonly tenant: string;
   /** `<origin>/<tenant>/v2.0`. */
   readonly issuer: string;
-  /** `<origin>/<tenant>`: what Entra's libraries are told. */
+  /** `<origin>/<tenant>`, the authority for Entra's libraries. */
   readonly authority: string;
   readonly tokenEndpoint: string;
 }
@@ -221,12 +222,12 @@ export function createTenantAddresses(origin: string, tenant: string): TenantAdd
   return { tenant, authority, issuer: `${authority}/v2.0`, tokenEndpoint: authority + TENANT_TOKEN_PATH };
 }
 
-/** Where the provider finds what a path below the tenant asks for. Undefined: it is not below this tenant. */
+/** Maps a path below the tenant to the provider's path; undefined if it is not below this tenant. */
 export function stripTenantPrefix(url: string, tenant: string): string | undefined {
   const prefix = `/${tenant}/`;
   if (!url.startsWith(prefix)) return undefined;
   const path = url.slice(prefix.length - 1);
-  // The metadata stands below the issuer, everything else beside it.
+  // The metadata is below the issuer; the other endpoints are not.
   return path.startsWith(`/v2.0${DISCOVERY_PATH}`) ? path.slice('/v2.0'.length) : path;
 }
 
@@ -234,7 +235,7 @@ interface TenantParts extends DevIdpConfigurationParts {
   tenant: string;
 }
 
-/** The same login under a tenant's addresses, with access tokens as Entra writes them. */
+/** The same sign-in with a tenant's URLs and Entra's access tokens. */
 export function createTenantConfiguration(parts: TenantParts): Configuration {
   const { users, tenant } = parts;
   const baseConfiguration = createProviderConfiguration(parts);

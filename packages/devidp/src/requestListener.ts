@@ -8,9 +8,9 @@ import { errors } from './oidcProvider.ts';
 import { pageHeaders, renderErrorPage, renderLoginPage, stylePath, styleSheet } from './pages.ts';
 import { TENANT_TOKEN_PATH, stripTenantPrefix } from './providerConfiguration.ts';
 
-/** One name under which people sign in and tokens are exchanged. */
+/** An issuer with its sign-in and exchange endpoints. */
 interface ProviderEndpoint {
-  /** Asked for each request: a rotation puts another one there. */
+  /** Called per request, because a key rotation replaces the provider. */
   getProvider: () => Provider;
   dialect: Dialect;
 }
@@ -26,7 +26,7 @@ interface RequestListenerParts {
   ) => Promise<void>;
   switches: FaultSwitchBoard;
   users: readonly DevUser[];
-  /** `Host` values that mean this server. A page whose name was rebound to loopback has another. */
+  /** Accepted `Host` values. Rejects DNS rebinding. */
   isAllowedHost: (host: string | undefined) => boolean;
   onError: (error: unknown) => void;
 }
@@ -46,7 +46,7 @@ export function createRequestListener(parts: RequestListenerParts): RequestListe
     const body = await collectBody(req);
     const form = new URLSearchParams(String(body));
     const grant = form.get('grant_type');
-    // An exchange is no login and leaves nothing behind, so the library has no part in it.
+    // The library is not involved: an exchange is stateless and not a sign-in.
     if (grant === JWT_BEARER || grant === TOKEN_EXCHANGE)
       return handleExchange(endpoint.dialect, form, req, res);
     const replayed = replayRequest(req, body);
@@ -69,7 +69,7 @@ export function createRequestListener(parts: RequestListenerParts): RequestListe
     } else {
       const tenantPath = entra && stripTenantPrefix(url, entra.tenant);
       if (!entra || tenantPath === undefined) return handleEndpoint(base, '/token', req, res);
-      // What was cut off is how the library learns where it stands.
+      // The library derives its mount path from the difference.
       req.url = tenantPath;
       Object.assign(req, { originalUrl: `/${entra.tenant}${tenantPath}` });
       await handleEndpoint(entra, TENANT_TOKEN_PATH, req, res);
@@ -87,12 +87,12 @@ export function createRequestListener(parts: RequestListenerParts): RequestListe
 
 const interactionPath = '/interaction/';
 
-/** A form of buttons is short; nobody has a reason to send more. */
+/** The maximum size of a form. */
 const MAX_FORM_BYTES = 10_000;
 
 /**
- * The pages between an authorization request and its answer. Whose request it is, the provider reads from a cookie that
- * is sent to this address only and not from other sites, so a page elsewhere cannot choose the user.
+ * The pages of a sign-in. A host-only SameSite cookie identifies the authorization request, so that another site
+ * cannot choose the user.
  */
 async function handleInteraction(
   provider: Provider,

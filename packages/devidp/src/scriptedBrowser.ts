@@ -1,21 +1,21 @@
-/** One answer, after the redirects inside its origin were followed. */
+/** A response, after redirects within its origin were followed. */
 export interface PageVisit {
   url: URL;
   status: number;
   text: string;
-  /** Where the browser is sent next, when that is another origin. It is not followed. */
+  /** The target of a redirect to another origin, which is not followed. */
   externalRedirect?: URL;
 }
 
-/** As much of a browser as a login needs: cookies, redirects and forms. For tests. */
+/** A minimal browser for sign-ins: cookies, redirects and forms. For tests. */
 export interface ScriptedBrowser {
   open(url: string | URL, form?: Readonly<Record<string, string>>): Promise<PageVisit>;
-  /** From an authorization request to the redirect back to its client, choosing a user where one must be chosen. */
+  /** Follows an authorization request to the redirect to its client. Selects the user if asked. */
   signIn(authorizationUrl: string | URL, userId: string): Promise<URL>;
 }
 
 export interface ScriptedBrowserParts {
-  /** One that trusts the provider's certificate, where it has one. */
+  /** Must trust the provider's certificate. */
   fetch?: typeof globalThis.fetch;
 }
 

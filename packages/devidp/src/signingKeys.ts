@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPair, sign, type JsonWebKey, type KeyObject
 import { promisify } from 'node:util';
 import type { Random } from '@behalf/kernel';
 
-/** RS256, as the large providers sign: an HS256 token made from the public key is an attack that can be tried on it. */
+/** RS256, as large providers use, so that tests can try the attack with an HS256 token signed with the public key. */
 export interface DevSigningKey {
   kid: string;
   privateKey: KeyObject;
@@ -11,15 +11,15 @@ export interface DevSigningKey {
 
 export interface DevKeyRing {
   getCurrent(): DevSigningKey;
-  /** Whose signatures hold now. */
+  /** The published keys. */
   listPublished(): readonly DevSigningKey[];
-  /** As the provider takes them: the first one signs, all of them are published. */
+  /** All published keys for the library; the first one signs. */
   jwks(): { keys: (JsonWebKey & { kid: string; alg: 'RS256'; use: 'sig' })[] };
-  /** A new key signs from now on. Without `keepOld` it is the only one that is published. */
+  /** Adds a new signing key. Without `keepOld` it replaces all others. */
   rotate(options: { keepOld: boolean }): Promise<DevSigningKey>;
 }
 
-/** How many keys a real provider publishes at most, roughly; the oldest goes. */
+/** Roughly as many keys as a real provider publishes. The oldest is dropped. */
 const MAX_KEYS = 5;
 
 export async function createDevKeyRing(random: Random): Promise<DevKeyRing> {
@@ -43,13 +43,13 @@ export async function createDevKeyRing(random: Random): Promise<DevKeyRing> {
   };
 }
 
-/** A key that nobody publishes, until a ring takes it up. */
+/** Creates a key that is not published. */
 export async function createSigningKey(random: Random): Promise<DevSigningKey> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   return { kid: random.id(), privateKey, publicKey: createPublicKey(privateKey) };
 }
 
-/** As it will be sent: no claim is added and none is looked at. */
+/** Signs without adding or checking any claim. */
 export function signJwt(
   { kid, privateKey }: DevSigningKey,
   typ: string,

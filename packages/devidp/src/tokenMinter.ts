@@ -12,35 +12,35 @@ import {
 import { createSigningKey, type DevKeyRing, type DevSigningKey } from './signingKeys.ts';
 
 export interface MintOptions {
-  /** Id of the user whose claims it carries; the first user if absent. */
+  /** ID of the user whose claims it contains. Default: the first user. */
   user?: string;
-  /** Id of the client it was issued to; the first client if absent. */
+  /** ID of the client. Default: the first client. */
   client?: string;
-  /** `sub`, where it should not be that user's or client's. */
+  /** Overrides `sub`. */
   subject?: string;
-  /** Over the usual claims; `undefined` leaves one out. */
+  /** Overrides claims; `undefined` removes one. */
   claims?: Readonly<Record<string, unknown>>;
-  /** Over `alg`, `typ` and `kid`; `undefined` leaves one out. The header may lie about how the token is signed. */
+  /** Overrides `alg`, `typ` and `kid`; `undefined` removes one. The header may be inconsistent with the signature. */
   header?: Readonly<Record<string, unknown>>;
-  /** Signs it and gives the `kid`; the current one if absent. */
+  /** The signing key. Default: the current one. */
   key?: DevSigningKey;
-  /** Negative: it has expired. */
+  /** A negative value creates an expired token. */
   lifetimeSeconds?: number;
 }
 
-/** Tokens without a login, right ones and wrong ones. For tests: whoever holds this is everybody. */
+/** Creates valid and invalid tokens without a sign-in. For tests: it can impersonate every user. */
 export interface TokenMinter {
-  /** An access token as a login gives it. */
+  /** An access token like that of a sign-in. */
   readonly mint: (options?: MintOptions) => string;
-  /** An access token as the client credentials grant gives it. */
+  /** An access token like that of the client credentials grant. */
   readonly mintAppOnly: (options?: MintOptions) => string;
-  /** An ID token: genuine, and no credential for an API. */
+  /** A valid ID token, which no API may accept as a credential. */
   readonly mintIdToken: (options?: MintOptions) => string;
-  /** `alg: none` with no signature. */
+  /** `alg: none` without signature. */
   readonly mintUnsigned: (options?: MintOptions) => string;
-  /** HS256, with the public key's text as the secret: right for a verifier that lets the token choose the algorithm. */
+  /** HS256 with the public key's text as secret. A verifier that trusts the token's `alg` accepts it. */
   readonly mintWithPublicKeyAsSecret: (options?: MintOptions & { text?: 'pem' | 'jwk' }) => string;
-  /** A key that is never published. */
+  /** Creates a key that is never published. */
   readonly createUnknownKey: () => Promise<DevSigningKey>;
 }
 
@@ -54,7 +54,7 @@ interface TokenMinterParts {
   keys: DevKeyRing;
   clock: Clock;
   random: Random;
-  /** Of a directory with addresses as Entra has them: its access tokens say some things in other words. */
+  /** For a tenant in the form of Entra, whose access tokens use different claims. */
   tenant?: string;
 }
 
@@ -76,7 +76,7 @@ export function createTokenMinter(parts: TokenMinterParts): TokenMinter {
   };
   const createTimeClaims = ({ lifetimeSeconds = parts.lifetimeSeconds }: MintOptions): Claims => {
     const now = Math.floor(clock.now() / 1000);
-    // Issued before it ends, also when it has ended already.
+    // `iat` is always before `exp`, also for an expired token.
     return { iat: Math.min(now, now + lifetimeSeconds - 1), exp: now + lifetimeSeconds };
   };
 
@@ -118,7 +118,7 @@ export function createTokenMinter(parts: TokenMinterParts): TokenMinter {
   };
   const signToken = (claims: Claims, typ: string, options: MintOptions): string => {
     const { kid, privateKey } = options.key ?? keys.getCurrent();
-    // By hand: a library would refuse the headers that are worth trying.
+    // Encoded by hand, because libraries reject the headers that tests need.
     return encodeToken(claims, { alg: 'RS256', typ, kid }, options, (data) =>
       sign('sha256', Buffer.from(data), privateKey),
     );

@@ -2,20 +2,20 @@ import type { DevClient, DevUser } from '../directory.ts';
 import type { DevResource } from '../exchange/resources.ts';
 import type { TenantAddresses } from '../providerConfiguration.ts';
 
-/** The demo's people: each kind of account that the gateway treats differently. */
+/** The demo's users: one of each kind that the gateway treats differently. */
 export const demoUsers: readonly DevUser[] = [
   { id: 'ada', email: 'ada@example.test', name: 'Ada Admin', roles: ['ADMIN'], groups: ['staff'] },
   { id: 'uma', email: 'uma@example.test', name: 'Uma User', roles: ['USER'], groups: ['staff'] },
   { id: 'gil', email: 'gil@example.test', name: 'Gil Guest' },
 ];
 
-/** No secrets: everybody who runs this knows them, and it answers this machine only. */
+/** Public values, because the provider listens on loopback only. */
 export const demoClient = { id: 'behalf', secret: 'behalf-development-only' };
 export const DEMO_AUDIENCE = 'api://behalf';
 export const DEMO_TENANT = 'contoso';
 export const DEMO_MODEL = 'demo';
 
-/** Where the gateway may send people back to. Both names of this machine: a browser and a program differ in theirs. */
+/** The redirect URIs of the gateway, with both names of this machine: browsers and programs use different ones. */
 export function createDemoLoginClient(gatewayPort: number): DevClient {
   const origins = [`http://localhost:${gatewayPort}`, `http://127.0.0.1:${gatewayPort}`];
   return {
@@ -25,7 +25,7 @@ export function createDemoLoginClient(gatewayPort: number): DevClient {
   };
 }
 
-/** One server for each way to exchange. */
+/** One server for each exchange protocol. */
 export const demoResources = {
   mail: { id: 'api://mail', audience: 'mail-api', scopes: ['Mail.Read', 'Mail.Send'] },
   notes: { id: 'api://notes', audience: 'notes-api', scopes: ['notes.read'] },
@@ -42,7 +42,7 @@ interface DemoAddresses {
   readonly caFile: string;
 }
 
-/** The configuration of the gateway: what somebody would write for two servers and two ways to exchange. */
+/** The gateway's configuration with two servers and two exchange protocols. */
 export function renderDemoYaml({ entra, tokenEndpoint, mail, notes, model, caFile }: DemoAddresses): string {
   const ca = JSON.stringify(caFile);
   const hosts = [mail, notes].map((url) => JSON.stringify(new URL(url).host));

@@ -7,7 +7,7 @@ process.exitCode = await main().catch((error: unknown) => {
 });
 
 async function main(): Promise<number> {
-  // From the first moment: a start that is interrupted must not leave a process behind.
+  // Registered first, so that an interrupted start leaves no process behind.
   const stopController = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopController.abort());
   const { env } = process;

@@ -23,35 +23,35 @@ import {
 } from './demoData.ts';
 
 export interface DemoOptions {
-  /** True where NODE_ENV says so: nothing starts then. */
+  /** True if NODE_ENV is `production`: the start fails. */
   isProduction: boolean;
-  /** 0 or absent: any free one. */
+  /** 0 or absent selects a free port. */
   ports?: { gateway?: number; idp?: number; mail?: number; notes?: number; model?: number };
-  /** Arguments of Node that start the gateway; absent: what `npm start` runs. */
+  /** Node arguments that start the gateway. Default: those of `npm start`. */
   command?: readonly string[];
-  /** Over the gateway's environment. */
+  /** Added to the gateway's environment. */
   env?: Readonly<Record<string, string>>;
-  /** Gives the start up. */
+  /** Cancels the start. */
   signal?: AbortSignal;
   onError?: (error: unknown) => void;
 }
 
-/** Everything that On-Behalf-Of takes, on this machine: a provider, two servers, a model and the gateway between them. */
+/** Everything that On-Behalf-Of needs, on this machine: a provider, two servers, a model and the gateway. */
 export interface Demo {
   readonly idp: DevIdp;
   readonly ca: DevAuthority;
-  /** By Entra's way to exchange. */
+  /** Uses the Entra protocol. */
   readonly mail: SampleServer;
-  /** By RFC 8693. */
+  /** Uses RFC 8693. */
   readonly notes: SampleServer;
-  /** A script in place of a model, for the chat. */
+  /** A scripted model for the chat. */
   readonly model: ScriptedModel;
   readonly gateway: DemoGateway;
   readonly directory: string;
   readonly caFile: string;
-  /** A user's own token, as a sign-in gives it: the path of a file. */
+  /** Writes a user's access token to a file and returns its path. */
   tokenFile(userId: string): Promise<string>;
-  /** Ends all of it and removes the directory. */
+  /** Stops everything and removes the directory. */
   close(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ const HOST = '127.0.0.1';
 export async function startDemo(options: DemoOptions): Promise<Demo> {
   const { isProduction, ports = {}, onError = () => undefined } = options;
   assertDevelopment({ isProduction, host: HOST });
-  // In the order in which they are closed.
+  // In the order of closing.
   const disposables: (() => Promise<unknown>)[] = [];
   const close = async () => {
     for (const dispose of disposables.splice(0)) await dispose().catch(onError);
@@ -71,7 +71,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     disposables.unshift(() => rm(directory, { recursive: true, force: true }));
     const ca = await createDevAuthority();
     const caFile = await ca.writeCaFile(directory);
-    // The provider must know where people are sent back to before the gateway runs.
+    // The provider needs the redirect URI before the gateway runs.
     const port = ports.gateway || (await freePort());
     const idp = await createDevIdp({
       ...{ isProduction, port: ports.idp ?? 0, https: { ca }, tenant: DEMO_TENANT, onError },
@@ -135,30 +135,30 @@ function freePort(): Promise<number> {
   });
 }
 
-/** The gateway, in a process of its own. */
+/** The gateway in a separate process. */
 export interface DemoGateway {
   readonly url: string;
-  /** Everything it printed so far. */
+  /** Returns all output so far. */
   output(): string;
-  /** Resolves when it has ended, with its exit code. */
+  /** Resolves with the exit code when the process ends. */
   readonly exited: Promise<number | null>;
-  /** Ends it: asks first, and does not wait for ever. */
+  /** Stops the process gracefully, then forcibly after a timeout. */
   stop(): Promise<number | null>;
 }
 
 interface DemoGatewayParts {
-  /** Arguments of Node that start it. */
+  /** Node arguments that start the gateway. */
   command: readonly string[];
   directory: string;
   env: Readonly<Record<string, string>>;
-  /** Gives the start up. */
+  /** Cancels the start. */
   signal?: AbortSignal | undefined;
 }
 
-/** A cold start builds first. */
+/** The first start includes a build. */
 const START_TIMEOUT_MS = 180_000;
 const STOP_TIMEOUT_MS = 15_000;
-/** The end of what it says is what tells of a failure. */
+/** Keeps the end of the output, which explains a failure. */
 const MAX_OUTPUT_LENGTH = 1_000_000;
 
 export async function startDemoGateway({
@@ -170,10 +170,11 @@ export async function startDemoGateway({
   if (signal?.aborted) throw createGatewayError('start was aborted', '');
   const child = spawn(process.execPath, [...command], {
     cwd: directory,
-    // Nothing of the caller's own environment: somebody's MONGO_URI must not decide what a demo writes to.
+    // The caller's environment is not inherited: a MONGO_URI must not decide which database the demo uses.
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Of a group of its own: a Ctrl-C is ours to pass on, so that what it needs until its end is still there.
+    // In its own process group, so that Ctrl-C reaches it only through the demo, which first stops the gateway and
+    // then its dependencies.
     detached: true,
   });
   let output = '';
@@ -226,7 +227,7 @@ function createGatewayError(event: string, output: string): Error {
   return new Error(`The gateway ${event}:\n${output}`);
 }
 
-/** Three things to try, each with the command as it is typed and what comes back. */
+/** Three examples with their commands and output. */
 export async function renderDemoInstructions(demo: Demo): Promise<string> {
   const { gateway, idp, caFile, directory } = demo;
   const [ada, uma] = [await demo.tokenFile('ada'), await demo.tokenFile('uma')];

@@ -1,9 +1,9 @@
-/** What somebody may prove by signing in again. Nothing that says who they are: a request must not choose that. */
+/** Claims that a new sign-in can prove. None that identify the user, because a request must not choose the identity. */
 const PROVABLE_CLAIMS: readonly string[] = ['acrs', 'polids', 'amr'];
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** What a challenge demands of an access token, by claim. Undefined: the text is no challenge. */
+/** The required values by claim; undefined if the text is not a claims request. */
 function parseClaimsRequest(text: string): Map<string, readonly string[]> | undefined {
   let parsed: unknown;
   try {
@@ -23,7 +23,7 @@ function parseClaimsRequest(text: string): Map<string, readonly string[]> | unde
   );
 }
 
-/** Whether a token is as a challenge wants it. `nbf` means: issued no earlier. */
+/** Whether a token satisfies a claims request. `nbf` means: issued no earlier. */
 export function satisfiesClaimsRequest(text: string, token: Claims): boolean {
   const requested = parseClaimsRequest(text);
   if (!requested) return false;
@@ -34,7 +34,7 @@ export function satisfiesClaimsRequest(text: string, token: Claims): boolean {
   });
 }
 
-/** As claims of a token: what a sign-in with this challenge has proven. */
+/** The token claims that a sign-in with this claims request proves. */
 export function toProvenClaims(text: string): Record<string, string[]> {
   const requested = [...(parseClaimsRequest(text) ?? [])];
   return Object.fromEntries(
@@ -42,7 +42,7 @@ export function toProvenClaims(text: string): Record<string, string[]> {
   );
 }
 
-/** What was proven at the sign-in stays proven in what the token is exchanged for. */
+/** Copies proven claims from the subject token to the exchanged token. */
 export function pickProvenClaims(token: Claims): Record<string, unknown> {
   return Object.fromEntries(Object.entries(token).filter(([name]) => PROVABLE_CLAIMS.includes(name)));
 }

@@ -5,11 +5,11 @@ import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JS
 import type { DevClient } from '../directory.ts';
 import { computeThumbprint } from '../devAuthority.ts';
 
-/** Assertions of somebody else's issuer that stand for a client: workload identity federation. */
+/** Trusts assertions of another issuer for a client (workload identity federation). */
 export interface FederatedCredential {
   issuer: string;
   subject: string;
-  /** `api://AzureADTokenExchange` if absent. */
+  /** Default: `api://AzureADTokenExchange`. */
   audience?: string;
   jwks: JSONWebKeySet;
 }
@@ -26,14 +26,14 @@ export type ClientFault =
 interface ClientVerificationParts {
   clients: readonly DevClient[];
   clock: Clock;
-  /** What the assertion's `aud` may be: this very endpoint, and where the rules allow it the issuer. */
+  /** Accepted `aud` values of an assertion: this endpoint and, where allowed, the issuer. */
   audiences: readonly string[];
-  /** Whether an assertion must name the certificate it is signed with, as Entra wants it. */
+  /** Whether an assertion must name its certificate, as Entra requires. */
   requiresThumbprint: boolean;
 }
 
 const CLIENT_ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-/** Clients have clocks of their own, and one library rounds its seconds up. */
+/** Tolerates clock differences; one library rounds up to full seconds. */
 const CLOCK_TOLERANCE_S = 60;
 const DEFAULT_FEDERATED_AUDIENCE = 'api://AzureADTokenExchange';
 
@@ -42,7 +42,7 @@ interface ClientRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** By secret (in the header or the form), by an assertion signed with its certificate's key, or by a federated one. */
+/** Verifies a client by its secret (header or form), by a signed assertion, or by a federated assertion. */
 export async function verifyClient(
   { form, headers }: ClientRequest,
   parts: ClientVerificationParts,
@@ -62,12 +62,12 @@ export async function verifyClient(
     return fault ?? client;
   }
   const secret = basicCredentials?.secret ?? form.get('client_secret') ?? undefined;
-  // A public client cannot act in somebody's name: anybody could be it.
+  // A public client must not act for a user, because anyone can use its ID.
   if (secret === undefined || client.secret === undefined) return 'missing-credentials';
   return areSecretsEqual(secret, client.secret) ? client : 'invalid-secret';
 }
 
-/** Who it says it is, before anything is proven. For the record. */
+/** The unverified client ID, for the request log. */
 export function readClaimedClientId({ form, headers }: ClientRequest): string | undefined {
   return (
     readBasicCredentials(headers.authorization)?.id ??
@@ -142,7 +142,7 @@ function decodeUnverifiedClaims(token: string): { iss?: string; sub?: string } {
   }
 }
 
-/** RFC 6749, section 2.3.1: each half is form-encoded before the pair is base64. */
+/** Both parts are form-encoded before base64 (RFC 6749 section 2.3.1). */
 function readBasicCredentials(header: string | undefined): { id: string; secret: string } | undefined {
   const [, encoded] = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(header ?? '') ?? [];
   if (encoded === undefined) return undefined;

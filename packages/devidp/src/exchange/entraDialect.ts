@@ -51,7 +51,7 @@ const targetErrors: Record<TargetFault['fault'], EntraError> = {
   'no-consent': [65001, 'The user or administrator has not consented to use the application.'],
 };
 
-/** On-Behalf-Of as Entra speaks it: a jwt-bearer grant that says so, and scopes that name their resource. */
+/** On-Behalf-Of of Entra: a jwt-bearer grant with `requested_token_use`, and scopes that name their resource. */
 export function createEntraDialect(parts: EntraDialectParts): Dialect {
   const { tenant, issuer, tokenEndpoint, clients, resources, subjectVerifier, clock } = parts;
   const createRefusal = ([code, text]: EntraError) => createAadstsRefusal(clock, code, text);
@@ -84,7 +84,7 @@ export function createEntraDialect(parts: EntraDialectParts): Dialect {
       );
       if ('fault' in target) throw createRefusal(targetErrors[target.fault]);
       const claims = readClaimsRequest(form.get('claims'));
-      // A capability (CP1) rides in the same field and demands nothing.
+      // A client capability (CP1) uses the same field and requires nothing.
       if (
         claims !== undefined &&
         !satisfiesClaimsRequest(claims, { ...subject.claims, iat: clock.now() / 1000 })
@@ -107,7 +107,7 @@ export function createEntraDialect(parts: EntraDialectParts): Dialect {
   };
 }
 
-/** What of the `claims` parameter a token can fail to meet. */
+/** The part of `claims` that a token may fail to satisfy. */
 function readClaimsRequest(text: string | null): string | undefined {
   if (text === null) return undefined;
   let parsed: unknown;
@@ -135,7 +135,7 @@ const createEntry = (error: string, overrides: Partial<AadstsEntry> = {}): Aadst
   ...overrides,
 });
 
-/** Entra's own numbers for what goes wrong at its token endpoint, with the OAuth error each comes with. */
+/** Error numbers of Entra's token endpoint with their OAuth errors. */
 const aadstsEntries = {
   28000: createEntry('invalid_scope'),
   50013: createEntry('invalid_grant'),
@@ -167,7 +167,7 @@ interface AadstsDetail {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** An error as Entra words it: the number in front, and behind it what its support asks for. */
+/** An error in Entra's format: the number first, correlation data at the end. */
 function createAadstsRefusal(
   clock: Clock,
   code: AadstsCode,

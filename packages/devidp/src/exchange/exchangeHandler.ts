@@ -26,31 +26,31 @@ interface DialectRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** What is about to be given: everything was checked, nothing is signed yet. */
+/** The token to issue. All checks passed; it is not signed yet. */
 export interface ExchangeGrant {
   readonly subject: VerifiedSubject;
   readonly client: DevClient;
   readonly target: ResourceTarget;
-  /** Beside who, for whom and how long. */
+  /** Additional claims. */
   readonly claims: Readonly<Record<string, unknown>>;
-  /** Beside `access_token` and `expires_in`. */
+  /** Additional response fields. */
   readonly responseFields: Readonly<Record<string, unknown>>;
-  /** What is signed is no access token for the target, but an assertion for somebody else. */
+  /** Set if the result is an assertion for another authorization server instead of an access token. */
   readonly assertion?: { readonly type: string; readonly audience: string; readonly lifetimeSeconds: number };
 }
 
-/** One way to exchange, with its own words for what goes wrong. */
+/** An exchange protocol with its own errors. */
 export interface Dialect {
   readonly issuer: string;
-  /** `typ` of what it issues. */
+  /** `typ` of the issued tokens. */
   readonly type: 'JWT' | 'at+jwt';
-  /** Throws Refusal. */
+  /** Throws TokenRefusal. */
   grant(request: DialectRequest): Promise<ExchangeGrant>;
   createThrottle(retryAfterSeconds: number | undefined): TokenRefusal;
   createChallenge(claims: string): TokenRefusal;
 }
 
-/** A token request that is answered with an error. */
+/** An error response to a token request. */
 export class TokenRefusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
@@ -78,7 +78,7 @@ interface ExchangeParts {
   requestLog: WritableRequestLog;
 }
 
-/** Answers one exchange, as the dialect says or as the switches do. */
+/** Handles an exchange request, unless a fault switch applies. */
 export function createExchangeHandler(parts: ExchangeParts) {
   const { keys, clock, random, switches, requestLog } = parts;
 
@@ -131,7 +131,7 @@ export function createExchangeHandler(parts: ExchangeParts) {
       ...{ scope: form.get('scope') ?? undefined, claims: form.get('claims') ?? undefined },
       status: undefined as number | undefined,
     };
-    // At once: one that never gets an answer was made too.
+    // Added first, so that requests without a response are recorded too.
     requestLog.add(entry);
     const sendJson = (status: number, body: object, headers: Readonly<Record<string, string>> = {}) => {
       entry.status = status;
@@ -160,12 +160,12 @@ export function createExchangeHandler(parts: ExchangeParts) {
   };
 }
 
-/** As it was asked for, also below a tenant. */
+/** The requested path, including a tenant. */
 function readPath(req: IncomingMessage & { originalUrl?: string }): string {
   return (req.originalUrl ?? req.url ?? '').split('?')[0] ?? '';
 }
 
-/** Who the token says it is about, before anything is proven: whom a switch and the record mean. */
+/** The unverified subject, for fault switches and the request log. */
 function readUserId(form: URLSearchParams): string | undefined {
   try {
     return decodeJwt(form.get('assertion') ?? form.get('subject_token') ?? '').sub;

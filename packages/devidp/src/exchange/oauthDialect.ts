@@ -28,7 +28,7 @@ interface OAuthDialectParts {
   subjectVerifier: SubjectVerifier;
   verifyRefreshToken: VerifyRefreshToken;
   clock: Clock;
-  /** How a subject token that does not hold is answered: as RFC 8693 says, or as many providers do. */
+  /** The error for an invalid subject token: as in RFC 8693, or as many providers return it. */
   subjectTokenError: 'invalid_request' | 'invalid_grant';
 }
 
@@ -41,10 +41,10 @@ const targetErrors: Record<TargetFault['fault'], string> = {
   'no-consent': 'invalid_grant',
 };
 
-/** As long as such an assertion may live. */
+/** The maximum lifetime of such an assertion. */
 const ID_JAG_SECONDS = 300;
 
-/** RFC 8693 (token-exchange) and RFC 7523 (jwt-bearer) at a token endpoint of no particular vendor. */
+/** RFC 8693 (token exchange) and RFC 7523 (jwt-bearer) at a generic token endpoint. */
 export function createOAuthDialect(parts: OAuthDialectParts): Dialect {
   const { issuer, tokenEndpoint, clients, resources, subjectVerifier, clock } = parts;
 
@@ -85,7 +85,7 @@ export function createOAuthDialect(parts: OAuthDialectParts): Dialect {
     const token = requireField(form, 'subject_token');
     const type = requireField(form, 'subject_token_type');
     const requestedType = form.get('requested_token_type') ?? tokenTypes.accessToken;
-    // Of nothing else: an access token is given for it by a refresh.
+    // A refresh token can only be exchanged for an ID-JAG. Access tokens require the refresh grant.
     if (type === tokenTypes.refreshToken && requestedType !== tokenTypes.idJag) {
       throw createRefusal('invalid_request', 'subject_token_type is not supported.');
     }
@@ -105,13 +105,16 @@ export function createOAuthDialect(parts: OAuthDialectParts): Dialect {
       responseFields: {
         ...toResponseFields(target),
         issued_token_type: requestedType,
-        // What was not asked for as an access token is not to be used as one (RFC 8693, section 2.2.1).
+        // A token that was not requested as an access token must not be used as one (RFC 8693 section 2.2.1).
         ...(requestedType === tokenTypes.jwt && { token_type: 'N_A' }),
       },
     };
   }
 
-  /** An assertion for the authorization server of a resource (draft-ietf-oauth-identity-assertion-authz-grant). */
+  /**
+   * Issues an assertion for the authorization server of a resource
+   * (draft-ietf-oauth-identity-assertion-authz-grant).
+   */
   function issueIdJag(
     form: URLSearchParams,
     client: DevClient,
@@ -157,7 +160,7 @@ export function createOAuthDialect(parts: OAuthDialectParts): Dialect {
     throw createRefusal('invalid_request', 'subject_token_type is not supported.');
   }
 
-  /** Who acts for the subject, with who acted before inside (RFC 8693, section 4.1). */
+  /** The actor of the exchange, with earlier actors nested (RFC 8693 section 4.1). */
   async function verifyActorToken(form: URLSearchParams, subject: JWTPayload) {
     const type = form.get('actor_token_type');
     if (form.get('actor_token') === null) {

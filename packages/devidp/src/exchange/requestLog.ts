@@ -1,20 +1,20 @@
-/** One token exchange that was asked for. No value of the form but those that name something. */
+/** A recorded token exchange. Contains identifying form values only. */
 export interface RecordedRequest {
   readonly path: string;
   readonly grant: string | undefined;
-  /** Names of the form's fields. */
+  /** Names of the form fields. */
   readonly fields: readonly string[];
-  /** As the request says; nothing of it is proven here. */
+  /** As the request claims, not verified. */
   readonly client: string | undefined;
   readonly user: string | undefined;
   readonly scope: string | undefined;
-  /** The challenge it answers, as it was sent. */
+  /** The `claims` parameter. */
   readonly claims: string | undefined;
-  /** Undefined: no answer, or not yet. */
+  /** Undefined until a response was sent. */
   status: number | undefined;
 }
 
-/** What somebody asked for at the authorization endpoint and got. */
+/** A recorded request at the authorization endpoint. */
 export interface RecordedSignIn {
   readonly client: string | undefined;
   readonly user: string | undefined;
@@ -22,17 +22,17 @@ export interface RecordedSignIn {
   readonly prompt: string | undefined;
 }
 
-/** What happened, for tests to count. */
+/** Recorded requests, for assertions in tests. */
 export interface RequestLog {
   /** Exchanges, oldest first. */
   readonly entries: readonly RecordedRequest[];
   readonly signIns: readonly RecordedSignIn[];
-  /** All of them, or those that fit. */
+  /** Counts the requests that match the filter. */
   count(filter?: Partial<Pick<RecordedRequest, 'client' | 'user' | 'grant' | 'scope' | 'status'>>): number;
   clear(): void;
 }
 
-/** Older ones are forgotten: a provider that runs for weeks must not grow. */
+/** Limits memory. The oldest entries are dropped. */
 const MAX_ENTRIES = 20_000;
 
 export interface WritableRequestLog extends RequestLog {

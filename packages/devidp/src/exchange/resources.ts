@@ -1,18 +1,18 @@
-/** An API that tokens are exchanged for. */
+/** An API as target of token exchanges. */
 export interface DevResource {
-  /** How scopes and `audience` name it: `api://mail`. */
+  /** Its identifier in scopes and `audience`, such as `api://mail`. */
   id: string;
-  /** `aud` of its tokens; the id if absent. */
+  /** `aud` of its tokens. Default: the ID. */
   audience?: string;
-  /** Values of `resource` (RFC 8707) that mean it, beside the id. */
+  /** Additional values of `resource` (RFC 8707) for it. */
   locations?: readonly string[];
   scopes: readonly string[];
-  /** Ids of the users in whose name tokens are given; everybody if absent. */
+  /** IDs of the users who consented. Default: all. */
   consentedBy?: readonly string[];
   tokenSeconds?: number;
 }
 
-/** One resource and what is asked for there. */
+/** A resource with the requested scopes. */
 export interface ResourceTarget {
   readonly resource: DevResource;
   readonly scopes: readonly string[];
@@ -22,10 +22,10 @@ export type TargetFault =
   | { readonly fault: 'scope-missing' | 'default-mixed' | 'several-resources' | 'no-consent' }
   | { readonly fault: 'unknown-resource' | 'unknown-scope'; readonly name: string };
 
-/** They say something about the answer and nothing about the resource. */
+/** Scopes that concern the response, not the resource. */
 const OPENID_SCOPES: readonly string[] = ['openid', 'profile', 'email', 'offline_access'];
 
-/** `<resource>/<name>` or `<resource>/.default`, several of one resource: how the scope alone names where to. */
+/** Resolves `<resource>/<name>` or `<resource>/.default`. All scopes must name the same resource. */
 export function resolveTargetByScope(
   scope: string,
   resources: readonly DevResource[],
@@ -45,7 +45,7 @@ export function resolveTargetByScope(
   );
 }
 
-/** `audience` and `resource` name where to; the scope's names stand alone, or with the resource before them. */
+/** Resolves `audience` and `resource`. Scopes may have the resource as prefix. */
 export function resolveTargetByName(
   { targets, scope }: { targets: readonly string[]; scope: string },
   resources: readonly DevResource[],
@@ -68,7 +68,7 @@ export function resolveTargetByName(
   return resolveScopes(resource, names.length === 0 ? ['.default'] : names);
 }
 
-/** Consent is asked last: what does not exist is not a matter of it. */
+/** Checked last: an unknown resource is reported before missing consent. */
 export function requireConsent(
   target: ResourceTarget | TargetFault,
   userId: string,
@@ -84,7 +84,7 @@ export function getResourceAudience({ id, audience }: DevResource): string {
 
 function resolveScopes(resource: DevResource, names: readonly string[]): ResourceTarget | TargetFault {
   if (names.includes('.default')) {
-    // It stands for all that was consented to, so beside another it would mean two things.
+    // `.default` means all consented scopes, so it cannot be combined with another scope.
     return names.length > 1 ? { fault: 'default-mixed' } : { resource, scopes: resource.scopes };
   }
   const unknown = names.find((name) => !resource.scopes.includes(name));

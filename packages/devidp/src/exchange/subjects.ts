@@ -14,25 +14,25 @@ export type SubjectFault =
   | 'app-only'
   | 'unknown-user';
 
-/** A user's token that holds. */
+/** A verified user token. */
 export interface VerifiedSubject {
   readonly user: DevUser;
   readonly claims: JWTPayload;
 }
 
 export interface SubjectVerifier {
-  /** A token of ours, whatever it is for: signature, issuer and time. */
+  /** Verifies signature, issuer and time of a token for any audience. */
   verifyToken(token: string): Promise<JWTPayload | SubjectFault>;
-  /** An access token of a user for one of these audiences. */
+  /** Verifies a user's access token for one of these audiences. */
   verifyAccessToken(token: string, audiences: readonly string[]): Promise<VerifiedSubject | SubjectFault>;
-  /** An ID token of a user for this client. */
+  /** Verifies a user's ID token for this client. */
   verifyIdToken(token: string, clientId: string): Promise<VerifiedSubject | SubjectFault>;
 }
 
 interface SubjectVerifierParts {
   keys: DevKeyRing;
   users: readonly DevUser[];
-  /** The names under which this provider issues. */
+  /** The issuer identifiers of this provider. */
   issuers: readonly string[];
   clock: Clock;
 }
@@ -82,7 +82,7 @@ export function createSubjectVerifier({
   };
 }
 
-/** RFC 9068 gives access tokens a type of their own; one without it shows what was delegated, or that nothing was. */
+/** RFC 9068 access tokens have their own `typ`. For other tokens, the delegated scope decides. */
 function isIdToken(token: string, claims: JWTPayload): boolean {
   if (decodeProtectedHeader(token).typ === 'at+jwt') return false;
   return claims.scp === undefined && claims.scope === undefined && claims.idtyp === undefined;
@@ -98,20 +98,20 @@ function findPublishedKey(keys: DevKeyRing, kid: string | undefined) {
   return key.publicKey;
 }
 
-/** A refresh token that holds, and the one that takes its place, where one does. */
+/** A verified refresh token, and its successor if it was rotated. */
 export interface RefreshSubject extends VerifiedSubject {
   readonly successor?: string;
 }
 
-/** The subject of an exchange is a refresh token of the client that asks. */
+/** Verifies that the subject is a refresh token of the requesting client. */
 export type VerifyRefreshToken = (token: string, clientId: string) => Promise<RefreshSubject | SubjectFault>;
 
 interface RefreshTokenVerifierParts {
-  /** The one that gives them out; another after a rotation of keys. */
+  /** Returns the current provider instance, which changes with a key rotation. */
   readonly getProvider: () => Provider;
   readonly adapter: (model: string) => Adapter;
   readonly users: readonly DevUser[];
-  /** Whether each exchange uses the token up and gives another, as a refresh does. */
+  /** Whether an exchange rotates the token, as a refresh does. */
   readonly shouldRotate: boolean;
 }
 
@@ -129,7 +129,7 @@ export function createRefreshTokenVerifier({
     const user = findUser(users, refreshToken.accountId);
     if (!user) return 'unknown-user';
     if (refreshToken.consumed !== undefined) {
-      // Somebody has a copy of it: nothing of that sign-in is good any more (RFC 9700, section 4.14.2).
+      // Reuse of a rotated token: revoke the whole grant (RFC 9700 section 4.14.2).
       await adapter('RefreshToken').revokeByGrantId(refreshToken.grantId ?? '');
       return 'outside-validity-period';
     }

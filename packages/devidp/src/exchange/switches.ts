@@ -3,15 +3,15 @@ import type { Clock } from '@behalf/kernel';
 import { collectBody } from '../listener.ts';
 import { isRecord } from './claimsRequest.ts';
 
-/** What a provider can be made to do instead of answering as it should. */
+/** Faults that a test can switch on. */
 export type FaultBehavior =
-  /** This must be proven: by what the subject says, or by a sign-in after the switch was set. */
+  /** Requires these claims, from the subject token or from a sign-in after the switch was set. */
   | { readonly kind: 'claims'; readonly claims: string }
-  /** 429; without seconds, without `Retry-After`. */
+  /** 429; without seconds, no `Retry-After`. */
   | { readonly kind: 'throttle'; readonly retryAfterSeconds?: number }
-  /** Answers as it should, but later. */
+  /** Responds correctly after a delay. */
   | { readonly kind: 'slow'; readonly ms: number }
-  /** Never answers. */
+  /** Never responds. */
   | { readonly kind: 'hang' }
   /** Closes the connection. */
   | { readonly kind: 'close' }
@@ -19,19 +19,19 @@ export type FaultBehavior =
   | { readonly kind: 'fail' }
   /** 200 `{}`. */
   | { readonly kind: 'empty' }
-  /** A token of no characters. */
+  /** An empty token. */
   | { readonly kind: 'empty-token' }
   /** `token_type: N_A`. */
   | { readonly kind: 'not-bearer' }
-  /** A genuine token, for somebody else. */
+  /** A valid token for another audience. */
   | { readonly kind: 'other-audience'; readonly audience: string }
-  /** Every connection is closed, whatever is asked. The only one that concerns more than exchanges. */
+  /** Closes every connection. The only switch that affects all endpoints. */
   | { readonly kind: 'down' };
 
 export interface FaultOptions {
-  /** Only exchanges for this user. */
+  /** Applies only to exchanges for this user. */
   readonly user?: string;
-  /** How many requests; until it is switched off if absent. */
+  /** The number of requests. Default: until it is switched off. */
   readonly times?: number;
 }
 
@@ -41,7 +41,7 @@ export interface FaultSwitch {
   remove(): void;
 }
 
-/** Behaviour on command. For tests and demos. */
+/** Faults on demand, for tests and demos. */
 export interface FaultSwitches {
   set(behavior: FaultBehavior, options?: FaultOptions): FaultSwitch;
   active(): readonly FaultSwitch[];
@@ -54,7 +54,7 @@ interface FaultSetting extends FaultSwitch {
 }
 
 export interface FaultSwitchBoard extends FaultSwitches {
-  /** Takes the first that applies and counts it. */
+  /** Returns the first matching switch and counts its use. */
   consume<K extends FaultBehavior['kind']>(
     kinds: readonly K[],
     user: string | undefined,
@@ -99,7 +99,7 @@ function isOneOf<K extends FaultBehavior['kind']>(
 
 export const switchPath = '/dev/switches';
 
-/** What each kind takes beside `user` and `times`; with `?` it may be absent. */
+/** The parameters of each kind besides `user` and `times`; `?` marks optional ones. */
 const switchFields: Record<FaultBehavior['kind'], Readonly<Record<string, 'text' | 'number' | 'number?'>>> = {
   claims: { claims: 'text' },
   throttle: { retryAfterSeconds: 'number?' },
@@ -114,7 +114,7 @@ const switchFields: Record<FaultBehavior['kind'], Readonly<Record<string, 'text'
   down: {},
 };
 
-/** GET lists, POST sets one, DELETE clears. From programs of this machine: a page's script cannot send this type. */
+/** GET lists, POST sets one, DELETE clears. The content type prevents requests from web pages (CSRF). */
 export async function handleSwitches(
   switches: FaultSwitches,
   req: IncomingMessage,
@@ -137,7 +137,7 @@ export async function handleSwitches(
   reply(200, toResponse());
 }
 
-/** Undefined: not a switch. An unknown member is a misunderstanding, not something to pass over. */
+/** Undefined if invalid. Unknown members are rejected. */
 function parseSwitch(text: string): { behavior: FaultBehavior; options: FaultOptions } | undefined {
   let body: unknown;
   try {

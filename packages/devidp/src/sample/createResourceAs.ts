@@ -11,12 +11,12 @@ import { createDevKeyRing, signJwt } from '../signingKeys.ts';
 import type { IssuerKeySource } from './createSampleServer.ts';
 
 export interface ResourceAsOptions {
-  /** True where NODE_ENV says so: nothing starts then. */
+  /** True if NODE_ENV is `production`: the start fails. */
   isProduction: boolean;
-  /** Whose identity assertions it takes: a `DevIdp`. */
+  /** The issuer of accepted identity assertions: a `DevIdp`. */
   idp: IssuerKeySource;
   clients: readonly Pick<DevClient, 'id' | 'secret' | 'certificates'>[];
-  /** 0 or absent: any free one. */
+  /** 0 or absent selects a free port. */
   port?: number;
   /** A loopback address. */
   host?: string;
@@ -26,22 +26,25 @@ export interface ResourceAsOptions {
   random?: Random;
 }
 
-/** One request to its token endpoint. No value of the form but those that name something. */
+/** A recorded request to the token endpoint. Contains identifying form values only. */
 export interface RecordedGrant {
   readonly fields: readonly string[];
   readonly client: string | undefined;
   readonly user: string | undefined;
-  /** Of the assertion, as it says itself. */
+  /** `jti` of the assertion, not verified. */
   readonly jti: string | undefined;
   status: number;
 }
 
-/** The authorization server of somebody else's MCP server, which believes the company's identity provider. For tests and demos. */
+/**
+ * The authorization server of a third-party MCP server that trusts the company's identity provider. For tests and
+ * demos.
+ */
 export interface ResourceAs extends IssuerKeySource {
   readonly issuer: string;
   readonly tokenEndpoint: string;
   readonly requests: readonly RecordedGrant[];
-  /** Closes the connection of the next ones after it has done what they asked for. */
+  /** Processes the next requests, then closes their connections without a response. */
   dropResponses(times: number): void;
   close(): Promise<void>;
 }
@@ -143,23 +146,23 @@ function decodeUnverifiedClaims(assertion: string | null): { sub?: string; jti?:
 }
 
 interface AssertionParts {
-  /** Whose assertions are taken. */
+  /** The trusted issuer. */
   idp: IssuerKeySource;
-  /** What they must be for. */
+  /** The required `aud`. */
   issuer: string;
   clock: Clock;
 }
 
-/** An identity assertion that holds. */
+/** A verified identity assertion. */
 interface ProvenAssertion {
   readonly subject: string;
   readonly resource: string;
   readonly scope: string;
 }
 
-/** Identity assertions (ID-JAG), each good once. */
+/** Verifies identity assertions (ID-JAG). Each is accepted once. */
 function createAssertionVerifier({ idp, issuer, clock }: AssertionParts) {
-  /** `jti` of those that were used, until they are over. */
+  /** `jti` of used assertions until they expire. */
   const usedIds = new Map<string, number>();
 
   function isUsed({ jti = '', exp = 0 }: JWTPayload): boolean {
@@ -170,7 +173,7 @@ function createAssertionVerifier({ idp, issuer, clock }: AssertionParts) {
     return false;
   }
 
-  /** Undefined: it does not hold, is for somebody else, or was used. */
+  /** Undefined if the assertion is invalid, for another audience, or already used. */
   return async (assertion: string, clientId: string): Promise<ProvenAssertion | undefined> => {
     try {
       const { payload } = await jwtVerify(assertion, createLocalJWKSet(idp.getPublicKeys()), {

@@ -10,16 +10,16 @@ import { closeListener, createListener, startListening } from '../listener.ts';
 import { createSampleSessions } from './sampleSessions.ts';
 
 export interface SampleServerOptions {
-  /** True where NODE_ENV says so: nothing starts then. */
+  /** True if NODE_ENV is `production`: the start fails. */
   isProduction: boolean;
-  /** Whose tokens it takes: a `DevIdp`. */
+  /** The trusted issuer: a `DevIdp`. */
   idp: IssuerKeySource;
-  /** `aud` of the tokens for it. */
+  /** The required `aud`. */
   audience: string;
-  /** Each must be in the token. */
+  /** Scopes that a token must contain. */
   scopes?: readonly string[];
   name?: string;
-  /** 0 or absent: any free one. */
+  /** 0 or absent selects a free port. */
   port?: number;
   /** A loopback address. */
   host?: string;
@@ -29,26 +29,29 @@ export interface SampleServerOptions {
   onError?: (error: unknown) => void;
 }
 
-/** An MCP server that wants a token for itself and says whose it saw. For tests and demos. */
+/** An MCP server that requires a token for itself and records the tokens it receives. For tests and demos. */
 export interface SampleServer {
   readonly url: string;
   readonly origin: string;
-  /** Every `Authorization` that came, good or bad. */
+  /** All received `Authorization` headers, valid or not. */
   readonly credentials: CredentialLog;
-  /** Tool calls that ran. */
+  /** The number of executed tool calls. */
   readonly callCount: number;
   readonly sessionCount: number;
-  /** GET streams that are open. */
+  /** The number of open GET streams. */
   readonly streamCount: number;
-  /** Refuses the next tokens, good as they are; all of them if nothing is said. */
+  /** Rejects the next valid tokens; all if `times` is absent. */
   rejectTokens(times?: number): void;
-  /** Wants more of a token than it has (`insufficient_claims`); undefined ends it. JSON of a challenge. */
+  /**
+   * Requires additional claims (`insufficient_claims`), as the JSON of a claims request; undefined removes the
+   * requirement.
+   */
   requireClaims(challenge: string | undefined): void;
-  /** As before the last two. */
+  /** Undoes the previous two. */
   acceptTokens(): void;
-  /** Forgets every session, as a restart does. */
+  /** Drops all sessions, like a restart. */
   dropSessions(): Promise<void>;
-  /** Tells every session that the list of tools changed. */
+  /** Notifies all sessions that the tool list changed. */
   notifyToolsChanged(): Promise<void>;
   close(): Promise<void>;
 }
@@ -127,34 +130,34 @@ export async function createSampleServer(options: SampleServerOptions): Promise<
   };
 }
 
-/** Whose tokens a server takes. */
+/** The issuer whose tokens a server accepts. */
 export interface IssuerKeySource {
-  /** `iss` of them. */
+  /** Accepted `iss` values. */
   readonly issuers: readonly string[];
   getPublicKeys(): JSONWebKeySet;
 }
 
 interface TokenGuardParts {
   idp: IssuerKeySource;
-  /** `aud` of the tokens for this server. */
+  /** The required `aud`. */
   audience: string;
-  /** Each must be in the token. */
+  /** Scopes that a token must contain. */
   scopes: readonly string[];
   clock: Clock;
 }
 
-/** What the server was told to do besides checking. */
+/** Additional behavior set by a test. */
 interface GuardState {
-  /** How many more tokens are refused, good as they are. */
+  /** How many more valid tokens are rejected. */
   remainingRejections: number;
-  /** What a token must say on top: JSON of a challenge. */
+  /** Additionally required claims, as the JSON of a claims request. */
   requiredClaims: string | undefined;
 }
 
-/** `auth`: come in. Else the status and what `WWW-Authenticate` says, without the address of the metadata. */
+/** `auth`: accepted. Otherwise the status and the `WWW-Authenticate` challenge without the metadata URL. */
 type GuardResult = { readonly auth: AuthInfo } | { readonly status: 401 | 403; readonly challenge: string };
 
-/** Signature, issuer, audience and time of a token; then its scopes and what is demanded on top. */
+/** Verifies signature, issuer, audience and time, then scopes and additional claims. */
 function createTokenGuard({ idp, audience, scopes, clock }: TokenGuardParts, state: GuardState) {
   return async (header: string | undefined): Promise<GuardResult> => {
     const [, token] = /^Bearer ([^\s,]+)$/i.exec(header ?? '') ?? [];
@@ -189,7 +192,7 @@ function createTokenGuard({ idp, audience, scopes, clock }: TokenGuardParts, sta
   };
 }
 
-/** `scp` as Entra says it, `scope` as RFC 9068 does. */
+/** `scp` of Entra, or `scope` of RFC 9068. */
 function readScopes({ scp, scope }: JWTPayload): string[] {
   const text = typeof scp === 'string' ? scp : typeof scope === 'string' ? scope : '';
   return text.split(' ').filter((name) => name !== '');
@@ -199,28 +202,28 @@ function createInvalidTokenResult(description: string): GuardResult {
   return { status: 401, challenge: `error="invalid_token", error_description="${description}"` };
 }
 
-/** One value of `Authorization` that was seen. */
+/** A received `Authorization` header. */
 export interface RecordedCredential {
-  /** SHA-256 of the header as it came, base64url; empty: there was none. */
+  /** SHA-256 of the header as base64url; empty without a header. */
   readonly hash: string;
-  /** What the token says of itself, whether or not it holds. */
+  /** The token's `sub`, not verified. */
   readonly subject: string | undefined;
   readonly audience: string | readonly string[] | undefined;
   useCount: number;
   acceptedCount: number;
-  /** How often with each HTTP method. */
+  /** Number of requests by HTTP method. */
   readonly methods: Record<string, number>;
 }
 
-/** Everything that was shown at the door, without keeping any of it. */
+/** Records received credentials as hashes. */
 export interface CredentialLog {
   all(): readonly RecordedCredential[];
-  /** Which one is meant by a token, for a test that has it. */
+  /** Finds the record of a token. */
   find(token: string): RecordedCredential | undefined;
   clear(): void;
 }
 
-/** Older ones are forgotten. */
+/** Limits memory. The oldest entries are dropped. */
 const MAX_ENTRIES = 20_000;
 
 export function hashHeader(header: string | undefined): string {

@@ -8,7 +8,7 @@ import type {
 
 type ScriptedCall = { readonly name: string; readonly args: object };
 
-/** A model for trying things out: it knows a few words, and calls the tools that belong to them. */
+/** A demo model: it reacts to a few words by calling matching tools. */
 export const demoScript: ModelScript = function* (request) {
   const results = readToolResults(request.messages);
   if (results.length > 0) {
@@ -44,7 +44,7 @@ function selectCalls(prompt: string, tools: readonly ScriptTool[]): ScriptedCall
   return [];
 }
 
-/** Servers differ in what they call it. */
+/** Tools use different names for the text argument. */
 function findTextField({ function: { parameters } }: ScriptTool): string {
   const [field] = Object.keys(parameters['properties'] ?? {});
   return field ?? 'text';
@@ -55,7 +55,7 @@ interface ToolOutcome {
   readonly text: string;
 }
 
-/** What came back since the user last said something. */
+/** The tool results since the last user message. */
 function readToolResults(messages: readonly ScriptMessage[]): ToolOutcome[] {
   const currentMessages = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
   const names = new Map<string | undefined, string>();
@@ -83,7 +83,7 @@ function formatHelp({ tools }: RecordedModelRequest): string {
 `;
 }
 
-/** Piece by piece, as a model speaks. */
+/** Streams text word by word, like a model. */
 function* splitWords(text: string): Generator<ScriptStep> {
   yield* text.match(/\s*\S+\s*/g) ?? [];
 }

@@ -13,14 +13,14 @@ import {
 interface Session {
   readonly transport: StreamableHTTPServerTransport;
   readonly mcp: McpServer;
-  /** Whose token began it. */
+  /** The user whose token created the session. */
   readonly owner: string;
 }
 
-/** The oldest goes: who never says goodbye must not fill the memory. */
+/** Limits memory. The oldest session is dropped. */
 const MAX_SESSIONS = 5_000;
 
-/** Sessions as the SDK's first line has them: begun by `initialize`, ended by DELETE, with a GET stream between. */
+/** Legacy MCP sessions: created by `initialize`, ended by DELETE, with a GET stream. */
 export function createSampleSessions({ name, random }: { name: string; random: Random }) {
   const sessions = new Map<string, Session>();
   let calls = 0;
@@ -55,7 +55,7 @@ export function createSampleSessions({ name, random }: { name: string; random: R
       if (id === undefined) return (await openSession(owner)).handleRequest(req, res);
       const session = sessions.get(String(id));
       if (!session) return void res.writeHead(404).end();
-      // Its id is no proof: whoever comes with another user's session is told so.
+      // The session ID proves nothing: a session of another user is refused.
       if (session.owner !== owner) return void res.writeHead(403).end();
       if (req.method === 'GET') {
         streams += 1;
@@ -105,7 +105,7 @@ const tools: Tool[] = [
   },
 ];
 
-/** One session's server. The token is that of each request, never that of the first one. */
+/** The MCP server of one session. Each request uses its own token. */
 function createSampleTools({ name, onCall }: { name: string; onCall: () => void }): McpServer {
   const mcp = new McpServer({ name, version: '1.0.0' }, { capabilities: { tools: { listChanged: true } } });
   mcp.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));

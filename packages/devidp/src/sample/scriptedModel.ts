@@ -4,7 +4,7 @@ import { closeListener, createListener, startListening } from '../listener.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** One message of a request, as far as a script looks at it. */
+/** The parts of a request message that scripts read. */
 export interface ScriptMessage {
   readonly role: string;
   readonly content?: string | null;
@@ -20,22 +20,25 @@ export interface ScriptTool {
   readonly function: { readonly name: string; readonly description?: string; readonly parameters: Json };
 }
 
-/** A request for an answer, in order of arrival. */
+/** A recorded completion request, in order of arrival. */
 export interface RecordedModelRequest {
   readonly headers: IncomingHttpHeaders;
   readonly model: string;
   readonly messages: readonly ScriptMessage[];
   readonly tools: readonly ScriptTool[];
-  /** The whole body. */
   readonly body: Json;
-  /** True as soon as the client ended the exchange before it was answered. */
+  /** Whether the client closed the connection before the response ended. */
   readonly aborted: boolean;
 }
 
 /**
- * What the model does next. A text is a piece of its answer. `calls`: all of them in one message; `args` that are a text
- * are sent as they are. `until`: it thinks. `status`: an answer of that status, which must come first. `raw`: bytes on the
- * stream. `cut`: the connection ends. `finish`: another reason than the usual one.
+ * One step of a model. A string is a part of the answer.
+ * - `calls`: tool calls in one message; string `args` are sent unchanged.
+ * - `until`: waits.
+ * - `status`: responds with this status; must be the first step.
+ * - `raw`: writes bytes to the stream.
+ * - `cut`: closes the connection.
+ * - `finish`: sets the finish reason.
  */
 export type ScriptStep =
   | string
@@ -54,18 +57,18 @@ export type ModelScript = (request: RecordedModelRequest) => Iterable<ScriptStep
 
 export interface ScriptedModelOptions {
   readonly script: ModelScript;
-  /** What `/models` lists. */
+  /** The result of `/models`. */
   readonly models?: readonly string[];
-  /** 0 or absent: any free one. */
+  /** 0 or absent selects a free port. */
   readonly port?: number;
 }
 
-/** A server that speaks OpenAI's chat completions and says what its script says. For tests and demos. */
+/** A server with OpenAI's chat completions API that follows a script. For tests and demos. */
 export interface ScriptedModel {
-  /** The base URL, as `endpoints.custom` takes it. */
+  /** The base URL for `endpoints.custom`. */
   readonly url: string;
   readonly requests: readonly RecordedModelRequest[];
-  /** How often `/models` was asked for. */
+  /** The number of requests to `/models`. */
   readonly listCount: number;
   setScript(script: ModelScript): void;
   close(): Promise<void>;
@@ -103,7 +106,7 @@ export async function startScriptedModel(options: ScriptedModelOptions): Promise
         .writeHead(200, { 'content-type': 'application/json' })
         .end(JSON.stringify({ object: 'list', data }));
     } else if (req.method === 'POST' && req.url === '/v1/chat/completions') {
-      // A client that hangs up in the middle is no fault of the script.
+      // The client may close the connection at any time.
       handleCompletion(req, res).catch(() => res.destroy());
     } else res.writeHead(404).end();
   });
@@ -119,7 +122,7 @@ export async function startScriptedModel(options: ScriptedModelOptions): Promise
   };
 }
 
-/** Writes the steps of a script as a streamed chat completion. */
+/** Writes the steps as a streamed chat completion. */
 async function streamSteps(
   res: ServerResponse,
   model: string,
@@ -168,7 +171,7 @@ function writeEvent(res: ServerResponse, text: string): void {
   res.write(text);
 }
 
-/** As models send them: the name first, the arguments in pieces. */
+/** As models stream calls: the name first, then the arguments in parts. */
 function toDeltas(calls: readonly { readonly name: string; readonly args?: unknown }[]): object[] {
   return calls.flatMap(({ name, args = {} }, index) => {
     const text = typeof args === 'string' ? args : JSON.stringify(args);
