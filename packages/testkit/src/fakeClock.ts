@@ -1,7 +1,7 @@
 import type { Clock } from '@behalf/kernel';
 
 export interface FakeClock extends Clock {
-  /** Moves time on, firing timers in order; promises settled by one timer run before the next fires. */
+  /** Advances the time and fires timers in order. Promises that one timer settles run before the next timer fires. */
   advance(ms: number): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export function createFakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
   };
 }
 
-/** Lets everything that is already due in the microtask queue and in I/O callbacks run. */
+/** Runs everything that is due in the microtask queue and in I/O callbacks. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 3; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }

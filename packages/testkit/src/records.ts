@@ -8,7 +8,7 @@ import {
 } from '@behalf/gateway/ports';
 import type { Keyring } from '@behalf/kernel';
 
-/** Ada, with a session, unless it is said otherwise. */
+/** A user principal with a session. `overrides` changes fields. */
 export function aPrincipal(overrides: Partial<UserPrincipal> = {}): UserPrincipal {
   return {
     kind: 'user',
@@ -24,7 +24,7 @@ export function aPrincipal(overrides: Partial<UserPrincipal> = {}): UserPrincipa
   };
 }
 
-/** A user's grant at a server, with nothing open. */
+/** A user's OAuth credential at a server, without a claim. */
 export function aCredential(overrides: Partial<Omit<CredentialRecord, 'id'>> = {}): CredentialRecord {
   const record = {
     tenant: 'default',
@@ -70,7 +70,7 @@ export function aCredential(overrides: Partial<Omit<CredentialRecord, 'id'>> = {
   return { id: credentialId(record), ...record };
 }
 
-/** The record with every sealed value of it sealed by this keyring, for the place where it stands. */
+/** Encrypts all sealed values of a record in their contexts. */
 export function sealRecord<N extends CollectionName>(
   keyring: Keyring,
   name: N,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { describe } from '@jest/globals';
 
-/** A program the machine may or may not have. `npm test` names the suites that did not run for want of one. */
+/** A program that the machine may lack. `npm test` lists the suites that did not run for that reason. */
 export type SystemProgram = 'redis-server' | 'chromium';
 
 const programs: Record<SystemProgram, { resultVariable: string; overrideVariable?: string }> = {
@@ -19,10 +19,10 @@ export function findProgram(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): string | null {
   const { resultVariable, overrideVariable } = programs[program];
-  // `npm test` has looked already and says what it found, also that there is none: its last word and ours must agree.
+  // `npm test` has searched already. Its summary and the suites must agree.
   const reported = env[resultVariable];
   if (reported !== undefined) return isExecutable(reported) ? reported : null;
-  // A path somebody chose is used or missing: another program in its place would hide the typing error.
+  // An explicit path is used or reported missing. Another program in its place would hide a typing error.
   const override = overrideVariable === undefined ? undefined : env[overrideVariable];
   if (override) return isExecutable(override) ? override : null;
   const folders = (env['PATH'] ?? '').split(delimiter).filter(Boolean);
@@ -38,7 +38,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** A suite that runs where the program is found; elsewhere it is listed as skipped, and `npm test` says why. */
+/** A suite that needs a program. Without it, the suite is skipped and `npm test` reports it. */
 export function describeWith(program: SystemProgram, name: string, body: () => void): void {
   (findProgram(program) === null ? describe.skip : describe)(name, body);
 }
@@ -48,12 +48,12 @@ export interface RedisServer {
   /** Starts it again on the same port, empty. */
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Freezes it: connections stay open and nothing is answered. */
+  /** Suspends it: connections stay open and nothing responds. */
   pause(): void;
   resume(): void;
 }
 
-/** A real Redis on a loopback port of its own, without persistence. */
+/** A real Redis on a free loopback port, without persistence. */
 export async function startRedisServer(): Promise<RedisServer> {
   const program = findProgram('redis-server');
   if (program === null) throw new Error('redis-server is not installed');
@@ -112,7 +112,7 @@ function listens(port: number): Promise<boolean> {
   });
 }
 
-/** Waits for a condition of the outside world (another process, a TTL) with a deadline, never a fixed sleep. */
+/** Waits until an external condition holds, with a deadline and never a fixed sleep. */
 export async function eventually<T>(
   what: string,
   probe: () => Promise<T | false | null | undefined> | T | false | null | undefined,

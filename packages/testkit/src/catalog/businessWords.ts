@@ -1,6 +1,6 @@
 import type { ServerWords } from './largeCatalog.ts';
 
-/** Customers, money and papers. */
+/** Customers, money and documents. */
 export const businessWords: readonly ServerWords[] = [
   {
     ...{ name: 'salesforce', product: 'Salesforce', style: 'camel' },

@@ -280,7 +280,7 @@ export const cloudWords: readonly ServerWords[] = [
   },
 ];
 
-/** What watches over machines, and wakes people. */
+/** Monitoring and on-call. */
 export const monitoringWords: readonly ServerWords[] = [
   {
     ...{ name: 'datadog', product: 'Datadog', style: 'snake' },

@@ -5,7 +5,7 @@ const repositoryFields = {
   repositoryFields: 'Name of the repository',
 };
 
-/** Where code and the work on it live. */
+/** Code and issue tracking. */
 export const codeWords: readonly ServerWords[] = [
   {
     ...{ name: 'github', product: 'GitHub', style: 'snake' },

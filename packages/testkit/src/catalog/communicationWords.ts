@@ -1,6 +1,6 @@
 import type { ServerWords } from './largeCatalog.ts';
 
-/** Where people talk to each other, and to customers. */
+/** Communication with colleagues and customers. */
 export const communicationWords: readonly ServerWords[] = [
   {
     ...{ name: 'slack', product: 'Slack', style: 'snake' },

@@ -3,7 +3,7 @@ import { cloudWords, monitoringWords } from './cloudWords.ts';
 import { codeWords } from './codeWords.ts';
 import { communicationWords } from './communicationWords.ts';
 
-/** What one kind of thing is called, what it is, and what one says about it. `a|b` at the end of a text are its choices. */
+/** A resource: its name, its description and its fields. `a|b` at the end of a text lists allowed values. */
 export type ResourceWords = readonly [
   one: string,
   many: string,
@@ -11,7 +11,7 @@ export type ResourceWords = readonly [
   fields: Readonly<Record<string, string>>,
 ];
 
-/** What can be done with a thing; each server has some of these, under names of its own style. */
+/** The operations on a resource. Each server has some of them, with its own naming style. */
 export type Verb =
   | 'list'
   | 'get'
@@ -25,7 +25,7 @@ export type Verb =
   | 'share'
   | 'describe';
 
-/** A tool that is like no other: name, what it does, and its parameters. */
+/** A tool outside the scheme: name, description and parameters. */
 export type SpecialTool = readonly [name: string, does: string, fields: Readonly<Record<string, string>>];
 
 export interface ServerWords {
@@ -52,10 +52,10 @@ export interface CatalogFixtureServer {
 type Fields = Readonly<Record<string, string>>;
 
 interface VerbTemplate {
-  /** Whether the name says one thing or many. */
+  /** Whether the tool name uses the singular or the plural. */
   readonly noun: 'one' | 'many';
   readonly describe: (one: string, many: string, product: string) => string;
-  /** Which of the thing's own fields it takes, and others besides. */
+  /** Which fields of the resource the tool takes, in addition to others. */
   readonly ownFields: 'all' | 'key' | 'none';
   readonly extraFields: Fields;
 }
@@ -131,7 +131,7 @@ const verbTemplates: Readonly<Record<Verb, VerbTemplate>> = {
   },
 };
 
-/** A thousand tools of sixteen servers, many of them alike: what a company with everything connected has. */
+/** A thousand tools of sixteen servers, many of them similar: the catalog of a company with many servers. */
 export function largeCatalog(): readonly CatalogFixtureServer[] {
   return [...codeWords, ...communicationWords, ...businessWords, ...cloudWords, ...monitoringWords].map(
     serverOf,
@@ -179,7 +179,7 @@ function toToolName(verb: string, resourceName: string, style: ServerWords['styl
     : `${verb}${resourceName.charAt(0).toUpperCase()}${resourceName.slice(1)}`;
 }
 
-/** As a person writes it: `pull_request` is a pull request. */
+/** Converts a name to words: `pull_request` becomes "pull request". */
 function toPhrase(name: string): string {
   return name
     .replaceAll(/[_-]/g, ' ')
@@ -199,7 +199,7 @@ function schemaOf(fields: Fields): CatalogFixtureTool['inputSchema'] {
   return { type: 'object', properties, additionalProperties: false };
 }
 
-/** What somebody wants, in their own words, and the server and tool that do it. */
+/** A search query in a user's words, with the expected server and tool. */
 export interface CatalogQuery {
   readonly requestText: string;
   readonly server: string;
@@ -213,8 +213,8 @@ const query = (requestText: string, server: string, tool: string): CatalogQuery 
 });
 
 /**
- * Written before the ranking was, and not changed to please it. At first it found 18 of them, and was mended where that taught something
- * of questions at large; so they say what works, and not how much of everything does.
+ * Written before the ranking, and not adapted to it. The first version found 18 of them; it was then improved where
+ * that helped queries in general. They show what works, not a general success rate.
  */
 export const evaluationQueries: readonly CatalogQuery[] = [
   query('send a message to the #releases channel on Slack', 'slack', 'post_message'),
@@ -239,7 +239,7 @@ export const evaluationQueries: readonly CatalogQuery[] = [
   query('swap my on-call shift with Tom this weekend', 'pagerduty', 'override-schedule'),
 ];
 
-/** Those that the ranking was tried on while it was written. */
+/** The queries that were used to develop the ranking. */
 export const tuningQueries: readonly CatalogQuery[] = [
   query('post an announcement to slack tomorrow morning at nine', 'slack', 'schedule_message'),
   query('what changed between the tag v1.2 and main?', 'github', 'compare_refs'),

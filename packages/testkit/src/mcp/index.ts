@@ -1,4 +1,4 @@
-/** Scripted servers for whoever runs without a test runner. */
+/** Scripted servers for programs without a test runner. */
 export { scriptedHttpServer } from './scriptedHttpServer.ts';
 export { declaresTasks, tasksExtension } from './scriptedMethods.ts';
 export {

@@ -2,17 +2,17 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** One HTTP request that arrived, in order of arrival. */
+/** A received HTTP request, in order of arrival. */
 export interface ScriptedRequest {
-  /** POST, GET, DELETE. */
+  /** POST, GET or DELETE. */
   readonly verb: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** The text of the body. */
   readonly text: string;
-  /** The JSON-RPC message; undefined when there was none or it is no JSON. */
+  /** The JSON-RPC message; undefined without a body or if it is not JSON. */
   readonly message: ScriptedMessage | undefined;
-  /** True as soon as the client ended the exchange before it was answered. */
+  /** Whether the client closed the connection before the response ended. */
   readonly aborted: boolean;
 }
 
@@ -25,8 +25,8 @@ export interface ScriptedMessage {
 }
 
 /**
- * How `respond` answers in the server's place. `hang`: never. `reset`: the socket is destroyed without an answer. A
- * function writes to the response itself: half an event, an endless body.
+ * A response from `respond`. `hang`: no response. `reset`: destroys the socket. A function writes to the response
+ * itself, for example half an event or an endless body.
  */
 export type ScriptedReply =
   | 'hang'
@@ -39,19 +39,19 @@ export type ScriptedReply =
     }
   | ((response: ServerResponse) => void);
 
-/** What a handler can do while its request is open. The first use turns the answer into an event stream. */
+/** What a handler can do while its request is open. The first use turns the response into an event stream. */
 export interface ScriptedCall {
   readonly request: ScriptedRequest;
   readonly params: Json;
-  /** Aborts when the client closes the exchange (modern) or sends `notifications/cancelled` (legacy). */
+  /** Aborts when the client closes the connection (modern) or sends `notifications/cancelled` (legacy). */
   readonly signal: AbortSignal;
   notify(method: string, params: Json): void;
-  /** `notifications/progress` with this request's own token, or with `token`. */
+  /** Sends `notifications/progress` with the token of the request, or with `token`. */
   progress(progress: number, total?: number, token?: unknown): void;
   log(level: string, data: unknown): void;
-  /** A request to the client on this request's stream; resolves with the message that the client posts as its answer. */
+  /** Sends a request to the client on the stream of this request. Resolves with the response that the client posts. */
   sendRequest(method: string, params: Json): Promise<ScriptedMessage>;
-  /** Raw text on the stream: comments, half an event. */
+  /** Writes raw text to the stream, for example a comment or half an event. */
   write(text: string): void;
 }
 
@@ -63,31 +63,31 @@ export interface ScriptedTool {
   readonly outputSchema?: Json;
   readonly annotations?: Json;
   readonly _meta?: Json;
-  /** Gives the result of `tools/call`. Without it: one text with the arguments as JSON. */
+  /** Returns the result of `tools/call`. Default: the arguments as JSON text. */
   readonly handler?: (args: Json, call: ScriptedCall) => Json | Promise<Json>;
 }
 
 export interface ScriptedOptions {
   readonly era: 'legacy' | 'modern' | 'both';
   readonly tools?: readonly ScriptedTool[];
-  /** Other methods, or replacements of built-in ones, by name. Throw `scriptedError` for a JSON-RPC error. */
+  /** Additional methods, or replacements of built-in ones, by name. Throw `scriptedError` for a JSON-RPC error. */
   readonly methods?: Readonly<Record<string, (params: Json, call: ScriptedCall) => unknown>>;
-  /** How answers are written when nothing else was streamed. Default `json`. */
+  /** The format of responses that were not streamed. Default `json`. */
   readonly answers?: 'json' | 'sse';
-  /** Looks at each request first; undefined leaves it to the server. */
+  /** Called first for each request. Undefined leaves the request to the server. */
   readonly respond?: (
     request: ScriptedRequest,
   ) => ScriptedReply | undefined | Promise<ScriptedReply | undefined>;
-  /** Tools on one page. Default: all. */
+  /** Tools per page. Default: all. */
   readonly pageSize?: number;
-  /** Legacy: false hands out no session id. Default true. */
+  /** Legacy: false issues no session ID. Default true. */
   readonly sessions?: boolean;
-  /** Legacy: offers the GET stream. Default false: 405. */
+  /** Legacy: offers the GET stream. Default false, which responds 405. */
   readonly getStream?: boolean;
   readonly capabilities?: Json;
   readonly instructions?: string;
   readonly serverInfo?: Json;
-  /** Legacy version that `initialize` answers with. Default 2025-11-25. */
+  /** The legacy version that `initialize` returns. Default 2025-11-25. */
   readonly protocolVersion?: string;
 }
 
@@ -98,21 +98,21 @@ export interface ScriptedHttpServer {
   readonly requests: readonly ScriptedRequest[];
   /** Requests with this JSON-RPC method, in order. */
   received(method: string): readonly ScriptedRequest[];
-  /** Ids of the sessions that live. */
+  /** IDs of the open sessions. */
   readonly sessions: ReadonlySet<string>;
-  /** From now on every session is unknown: 404. */
+  /** Drops all sessions. Requests for them receive 404. */
   forgetSessions(): void;
-  /** Open GET streams and `subscriptions/listen` streams. */
+  /** The number of open GET and `subscriptions/listen` streams. */
   readonly openStreams: number;
-  /** Sends a notification on every open stream, or on those that were opened with such headers. */
+  /** Sends a notification on all open streams, or on those that `to` selects by their headers. */
   push(method: string, params?: Json, to?: (headers: IncomingHttpHeaders) => boolean): void;
-  /** Sends a request on every open GET stream; resolves with the first answer that the client posts. */
+  /** Sends a request on all open GET streams. Resolves with the first response that the client posts. */
   sendRequestOnStreams(method: string, params: Json): Promise<ScriptedMessage>;
-  /** Raw text on every open stream. */
+  /** Writes raw text to all open streams. */
   writeOnStreams(text: string): void;
-  /** Ends every open stream. */
+  /** Ends all open streams. */
   endStreams(): void;
-  /** Replaces what may change while it runs. */
+  /** Changes options while the server runs. */
   change(
     options: Partial<
       Pick<ScriptedOptions, 'tools' | 'era' | 'respond' | 'answers' | 'getStream' | 'methods'>
@@ -121,7 +121,7 @@ export interface ScriptedHttpServer {
   close(): Promise<void>;
 }
 
-/** What a handler throws to answer with a JSON-RPC error; `status` when it does not come with HTTP 200. */
+/** Thrown by a handler to respond with a JSON-RPC error; `status` if the HTTP status is not 200. */
 class ScriptedError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -140,7 +140,7 @@ export function scriptedError(code: number, message: string, data?: unknown, sta
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Requests of the server to the client, waiting for their answers, whatever stream they went out on. */
+/** Requests of the server to the client that wait for responses, on any stream. */
 interface ClientRequests {
   send(method: string, params: JsonObject, write: (text: string) => void): Promise<ScriptedMessage>;
   onResponse(message: ScriptedMessage): void;
@@ -168,7 +168,7 @@ export function event(message: unknown): string {
   return `event: message\ndata: ${JSON.stringify(message)}\n\n`;
 }
 
-/** One JSON-RPC request being answered: as JSON, or as an event stream once anything was streamed. */
+/** A JSON-RPC request in progress. The response is JSON, or an event stream after the first streamed message. */
 export interface Exchange {
   readonly call: ScriptedCall;
   cancel(): void;

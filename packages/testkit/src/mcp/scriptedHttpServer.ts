@@ -19,8 +19,8 @@ type Json = Readonly<Record<string, unknown>>;
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /**
- * An MCP server over HTTP on a free port of 127.0.0.1 that does what a test tells it, right or wrong. Written without
- * the SDK, so that it can be wrong.
+ * An MCP server over HTTP on a free loopback port that behaves as a test specifies, including incorrectly. Written
+ * without the SDK, which prevents incorrect behavior.
  */
 export async function scriptedHttpServer(initial: ScriptedOptions): Promise<ScriptedHttpServer> {
   let options = initial;
@@ -102,7 +102,7 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
       : { status: 400, code: -32020, text: `Header mismatch: ${mismatch}` };
   }
 
-  /** A legacy request brings its session, as the reference server wants it. */
+  /** Requires a valid session for a legacy request, like the reference server. */
   function checkLegacyRequest(request: ScriptedRequest): ErrorReply | undefined {
     if (options.era === 'modern') return unsupportedVersion(undefined);
     if (request.verb === 'POST' && !request.message)
@@ -159,7 +159,7 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
   }
 
   const http = createServer((incoming, response) => {
-    // A client that hangs up in the middle of its own request is no fault of the script.
+    // The client may close the connection at any time.
     handleRequest(incoming, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
@@ -199,7 +199,7 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
 
 interface OpenStream {
   readonly subscription?: unknown;
-  /** With which it was opened. */
+  /** The headers of the request that opened the stream. */
   readonly headers: IncomingHttpHeaders;
 }
 

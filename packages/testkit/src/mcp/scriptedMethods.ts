@@ -22,7 +22,7 @@ const NAME_PARAMS: Record<string, string> = {
 };
 const CACHEABLE_METHODS = /^(server\/discover|.*\/list|resources\/read)$/;
 
-/** The methods that every scripted server has; `options.methods` goes first. */
+/** The built-in methods. `options.methods` takes precedence. */
 export function findMethod(options: ScriptedOptions, name: string, isModern: boolean): Method | undefined {
   const overrides = options.methods;
   if (overrides && Object.hasOwn(overrides, name)) return overrides[name];
@@ -77,7 +77,7 @@ function listTools({ tools = [], pageSize = tools.length }: ScriptedOptions, cur
   };
 }
 
-/** A modern result says what kind it is and how long it may be kept. */
+/** Adds the result type and cache lifetime of a modern result. */
 export function modernResult(method: string, result: Json): Json {
   return {
     resultType: 'complete',
@@ -86,7 +86,7 @@ export function modernResult(method: string, result: Json): Json {
   };
 }
 
-/** What is wrong with the mirrored headers of a modern request, as SEP-2243 has it. */
+/** The mismatch between headers and body of a modern request (SEP-2243); undefined if they agree. */
 export function headerMismatch(
   options: ScriptedOptions,
   method: string,
@@ -122,28 +122,28 @@ function decodeHeader(value: string | string[] | undefined): string | undefined 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 const TASKS = 'io.modelcontextprotocol/tasks';
-/** As both sides say that they know it. */
+/** The capability that client and server declare. */
 export const tasksExtension = { extensions: { [TASKS]: {} } };
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 
-/** What a modern scripted server needs for tasks, and what a test does with them. */
+/** A modern scripted server with tasks, and access to them for a test. */
 export interface ScriptedTasks extends Pick<ScriptedOptions, 'capabilities' | 'methods'> {
   readonly era: 'modern';
   readonly tools: readonly ScriptedTool[];
-  /** By the server's own id. What is written here is what the next `tasks/get` says. */
+  /** By the server's task ID. The next `tasks/get` returns the stored value. */
   readonly tasks: Map<string, JsonObject>;
-  /** Responses that came, in order. */
+  /** Received responses, in order. */
   readonly responses: JsonObject[];
 }
 
-/** Whether the client declared the extension with this very request. */
+/** Whether the client declared the extension with this request. */
 export function declaresTasks({ params }: Pick<ScriptedCall, 'params'>): boolean {
   const meta = params['_meta'] as JsonObject | undefined;
   const declared = (meta?.[CAPABILITIES] as JsonObject | undefined)?.['extensions'] as JsonObject | undefined;
   return declared?.[TASKS] !== undefined;
 }
 
-/** A server whose tool `slow` becomes a task for who takes one; for others it answers at once. */
+/** A server whose tool `slow` becomes a task if the client supports tasks. Otherwise it responds directly. */
 export function scriptedTasks(): ScriptedTasks {
   const tasks = new Map<string, JsonObject>();
   const responses: JsonObject[] = [];

@@ -10,7 +10,7 @@ import {
 } from '@behalf/egress';
 import { createKeyring, systemClock, systemRandom, type Fetch, type Send } from '@behalf/kernel';
 
-/** Of a target only what the door out needs. */
+/** The parts of a target that egress needs. */
 interface Target {
   readonly url: string;
   readonly audience: Audience;
@@ -19,7 +19,7 @@ interface Target {
 
 const PUBLIC = '93.184.216.34';
 
-/** The real door out as the gateway's upstream folder takes it, open to some ports of loopback and to nothing else. */
+/** The real egress, as the upstream folder receives it, with access to some loopback ports only. */
 export interface TestNetwork {
   sendTo(target: Target): Send;
   fetchTo(target: Target): Fetch;
@@ -29,7 +29,7 @@ export interface TestNetwork {
 }
 
 interface TestNetworkOptions extends Pick<FetchOptions, 'limits' | 'timeouts'> {
-  /** Names that are taken for public hosts, each with the port of loopback that answers for it. */
+  /** Names that resolve to a public address, each with the loopback port that serves it. */
   names?: Readonly<Record<string, number>>;
 }
 
@@ -43,7 +43,7 @@ export function createTestNetwork(
     settings: { allowedAddresses: ports.map((port) => `127.0.0.1:${port}`) },
     ownEndpoints: () => ({ origins: [], listeners: [], localAddresses: () => [] }),
     env: {},
-    // A test names addresses; it asks no name server.
+    // Tests do not use DNS.
     resolve: async (name) => {
       if (Object.hasOwn(names, name)) return [PUBLIC];
       throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' });

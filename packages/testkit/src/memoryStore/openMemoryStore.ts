@@ -59,7 +59,7 @@ export function openMemoryStore({ clock, random }: { clock: Clock; random: Rando
     changes: {
       publish: async (notice) => listeners.emit(notice),
       subscribe: (listener) => listeners.subscribe(listener),
-      // There is no other process.
+      // There is only one process.
       syncedUntil: () => clock.now(),
     },
     pendingWrites: createPendingWriteMap(clock),

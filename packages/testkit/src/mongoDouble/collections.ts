@@ -3,14 +3,14 @@ import { manifest } from './manifest.ts';
 import { ServerError, badValue, duplicateKey, notInManifest } from './serverError.ts';
 import { type Doc, getPath, isDoc, keyOfValue, sameDocument } from './values.ts';
 
-/** All databases of the double: nothing exists until the first write names it, as in MongoDB. */
+/** All databases of the test double. As in MongoDB, a database exists from its first write. */
 export interface Databases {
   find(db: string, name: string): Collection | undefined;
   ensure(db: string, name: string): Collection;
   names(db: string): string[];
   drop(db: string, name: string): boolean;
   dropAll(db: string): void;
-  /** Removes what every TTL index says is over. */
+  /** Removes all documents that a TTL index marks as expired. */
   removeExpired(now: number): number;
 }
 
@@ -39,13 +39,13 @@ export function createDatabases(now: () => number): Databases {
   };
 }
 
-/** Documents in insertion order, with their indexes. Every method runs to its end before anything else does. */
+/** Documents in insertion order with their indexes. Each method is synchronous and therefore atomic. */
 export interface Collection {
   readonly namespace: string;
   all(): Doc[];
-  /** `query` is what `matches` was made of: one that names a document by its `_id` looks at no other. */
+  /** `query` is the source of `matches`. A query by `_id` reads only that document. */
   matching(matches: Matcher, query: unknown): Doc[];
-  /** Inserts, or replaces the document with this `_id`; a duplicate key changes nothing. */
+  /** Inserts, or replaces the document with this `_id`. A duplicate key changes nothing. */
   put(doc: Doc, mode: 'insert' | 'replace'): void;
   remove(doc: Doc): void;
   indexes(): readonly Index[];
@@ -88,7 +88,7 @@ function createCollection(namespace: string, created: Date): Collection {
     put(doc, mode) {
       if (Array.isArray(doc['_id']))
         throw new ServerError(53, 'InvalidIdField', "The '_id' value cannot be an array");
-      // A new document's own text may not stand for an owner: an equal _id is another document.
+      // A new document owns no index entries yet: one with an equal _id is another document.
       const id = keyOfValue(doc['_id']);
       const entries = claimEntries(indexes, doc, mode === 'insert' ? '' : id, namespace);
       if (mode === 'replace') releaseEntries(id);
@@ -127,9 +127,9 @@ interface Index {
   readonly spec: Doc;
   readonly unique: boolean;
   readonly expireAfterSeconds: number | null;
-  /** Documents outside the partial filter are not in the index. */
+  /** Documents outside the partial filter are not indexed. */
   readonly covers: Matcher;
-  /** Unique indexes only: the key's text -> whose it is. */
+  /** For unique indexes: the owner of each key. */
   readonly owners: Map<string, string>;
 }
 
@@ -165,7 +165,7 @@ function idIndex(now: Date): Index {
   return parseIndex({ key: { _id: 1 }, name: '_id_' }, now);
 }
 
-/** Refuses a second definition under one name, or of one key, as the server does; true when it is there already. */
+/** True if the index exists. Rejects a different definition with the same name or key, as the server does. */
 function isAlreadyDefined(indexes: readonly Index[], requested: Index): boolean {
   for (const index of indexes) {
     const sameKey = sameDocument(index.key, requested.key);
@@ -185,13 +185,13 @@ function isAlreadyDefined(indexes: readonly Index[], requested: Index): boolean 
   return false;
 }
 
-/** The order in which a client wrote the options means nothing. */
+/** The order of the options has no meaning. */
 function options(spec: Doc): Doc {
   const { key: _key, name: _name, ...rest } = spec;
   return Object.fromEntries(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The unique entries a document would have; throws when one of them belongs to another document. */
+/** The unique index entries of a document. Throws if another document owns one. */
 function claimEntries(
   indexes: readonly Index[],
   doc: Doc,

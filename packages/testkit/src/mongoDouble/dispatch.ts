@@ -15,7 +15,7 @@ import { isCommandName, manifest, type CommandName } from './manifest.ts';
 import { notInManifest, ServerError } from './serverError.ts';
 import { isDoc, type Doc } from './values.ts';
 
-/** Hello and endSessions are answered by the server, which knows its address and its sessions. */
+/** The server handles hello and endSessions, because it knows its address and sessions. */
 type DataCommand = Exclude<CommandName, 'hello' | 'ismaster' | 'endSessions'>;
 
 const handlers: Record<DataCommand, Handler> = {
@@ -39,7 +39,7 @@ const handlers: Record<DataCommand, Handler> = {
   dropDatabase,
 };
 
-/** The command's name is its first field. `isMaster` is the old spelling some clients still use. */
+/** The name of the command is its first field. `isMaster` is the old spelling of hello. */
 export function commandNameOf(command: Doc): CommandName {
   const first = Object.keys(command)[0] ?? '';
   const name = first === 'isMaster' ? 'ismaster' : first;
@@ -49,7 +49,7 @@ export function commandNameOf(command: Doc): CommandName {
   return name;
 }
 
-/** Refuses every option, concern and preference that the manifest does not list. */
+/** Rejects options, concerns and preferences that the manifest does not list. */
 export function checkOptions(name: CommandName, command: Doc): void {
   const allowed: readonly string[] = [...manifest.commands[name], ...manifest.generalOptions];
   for (const option of Object.keys(command).slice(1)) {

@@ -9,12 +9,12 @@ import { manifest } from './manifest.ts';
 import { badValue, notInManifest, ServerError } from './serverError.ts';
 import { compareValues, isDoc, type Doc } from './values.ts';
 
-// mingo narrows each operator's argument; what is passed was checked by prepareExpression.
+// mingo declares narrower argument types; prepareExpression has checked the arguments.
 type Operator = (obj: Doc, expr: never, options: Options) => unknown;
 
 /**
- * Aggregation comparisons order all types and tell a missing field from null; mingo's own are the query language's,
- * which compare within one type. A lease judged by the wrong one would look free when it is not.
+ * Aggregation comparisons order all types and distinguish a missing field from null. mingo implements those of the
+ * query language, which compare within one type: an active lease would look free.
  */
 function comparison(holds: (order: number) => boolean): Operator {
   return (obj, expr: unknown, options) => {
@@ -68,8 +68,8 @@ export function mingoOptions(context: Context): Options {
 }
 
 /**
- * Checks an expression against the manifest and puts the command's one instant in the place of `$$NOW`: within a
- * command MongoDB's NOW never moves, and here it follows the double's clock.
+ * Checks an expression against the manifest and substitutes the command's time for `$$NOW`, which never changes
+ * during a command.
  */
 export function prepareExpression(expr: unknown, now: Date, scope: readonly string[] = []): unknown {
   if (typeof expr === 'string' && expr.startsWith('$$')) {
@@ -112,7 +112,7 @@ function prepareFilter(argument: unknown, now: Date, scope: readonly string[]): 
   return { input: prepareExpression(input, now, scope), as, cond: prepareExpression(cond, now, inner) };
 }
 
-/** Evaluates what `prepareExpression` gave, against one document. */
+/** Evaluates a prepared expression with one document. */
 export function evaluate(doc: Doc, prepared: unknown): unknown {
   try {
     return evalExpr(doc, prepared, mingoOptions(expressionContext));

@@ -1,42 +1,45 @@
 import { manifest, type CommandName } from './manifest.ts';
 
 export interface DropOptions {
-  /** `before`: the command never runs. `after`: it runs, and its answer is lost. Default `before`. */
+  /** `before`: the command does not run. `after`: it runs, and its reply is lost. Default `before`. */
   when?: 'before' | 'after';
-  /** Only this command counts; by default all that touch data. */
+  /** Only this command. Default: all that access data. */
   command?: CommandName;
 }
 
 export interface HeldCommand {
   /** Resolves when the command has arrived. */
   readonly arrived: Promise<void>;
-  /** Lets it run. */
+  /** Lets the command run. */
   release(): void;
 }
 
-/** What goes wrong, by switch. */
+/** Faults that a test can switch on. */
 export interface Faults {
-  /** On: stepped down; hello says so, writes get 10107 and reads 13435. A number: only the next n writes get 10107. */
+  /**
+   * On: the primary stepped down; hello reports it, writes fail with 10107 and reads with 13435. A number: only the
+   * next n writes fail.
+   */
   notWritablePrimary(state: 'on' | 'off' | number): void;
-  /** The next n commands end with their connection instead of an answer. */
+  /** Closes the connection instead of replying to the next n commands. */
   dropConnections(count: number, options?: DropOptions): void;
-  /** Stops the next such command at the door, so that a test can let another overtake it. */
+  /** Holds the next such command, so that another one can run first. */
   hold(command: CommandName): HeldCommand;
-  /** On: every connection is cut and no new one is answered. */
+  /** On: closes all connections and accepts no new ones. */
   unreachable(state: 'on' | 'off'): void;
-  /** Everything works again. */
+  /** Switches all faults off. */
   reset(): void;
 }
 
-/** The server's view of the switches. */
+/** The switches as the server uses them. */
 interface FaultState extends Faults {
   readonly isSteppedDown: boolean;
   readonly isUnreachable: boolean;
-  /** True when this write is to be refused; counts it. */
+  /** Whether this write must be rejected. Counts it. */
   shouldRefuseWrite(command: CommandName): boolean;
-  /** What a command has to wait for, if anything. */
+  /** The promise that a held command waits for. */
   findHold(command: CommandName): Promise<void> | null;
-  /** True when the connection ends at this point; counts it. */
+  /** Whether the connection must be closed now. Counts it. */
   shouldDrop(command: CommandName, when: 'before' | 'after'): boolean;
 }
 

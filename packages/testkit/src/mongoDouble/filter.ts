@@ -14,7 +14,7 @@ const orderOperators = ['$gt', '$gte', '$lt', '$lte'];
 const supportedOperators = Object.entries(queryOperators).filter(([name]) => supported.includes(name));
 const queryContext = Context.init({ query: Object.fromEntries(supportedOperators) as never });
 
-/** Compiles a filter of the manifest; anything else in it throws. */
+/** Compiles a filter. Throws on anything outside the manifest. */
 export function compileFilter(filter: unknown, now: Date): Matcher {
   if (!isDoc(filter)) throw badValue('A filter must be a document');
   const parts = Object.entries(filter).map(([field, condition]): Matcher => {
@@ -46,7 +46,7 @@ function fieldMatcher(field: string, condition: unknown): Matcher {
   return (doc) => query.test(doc);
 }
 
-/** MongoDB's expressions are PCRE and ours are not; of patterns that are plain text both make the same. */
+/** MongoDB uses PCRE and JavaScript does not. For patterns of plain text, both are equal. */
 function textMatcher(field: string, condition: Doc): Matcher {
   const { fields, options } = manifest.textSearch;
   const pattern = condition['$regex'];

@@ -1,10 +1,10 @@
 /**
- * Everything the test double understands, as data. Whatever is not listed here is answered with a server error, so a
- * test that needs more fails loudly instead of passing on a guess. Add a line only together with the code that does it
- * as MongoDB does, and a test.
+ * Everything that the test double supports, as data. It rejects everything else with a server error, so that a test
+ * fails instead of passing by accident. Add a line only with its implementation, which must behave as MongoDB does,
+ * and a test.
  */
 export const manifest = {
-  /** Per command: its own options. `generalOptions` are allowed with all of them. */
+  /** The options of each command. `generalOptions` are allowed with all commands. */
   commands: {
     hello: ['helloOk', 'client', 'compression', 'backpressure', 'topologyVersion', 'maxAwaitTimeMS'],
     ismaster: ['helloOk', 'client', 'compression', 'backpressure', 'topologyVersion', 'maxAwaitTimeMS'],
@@ -47,7 +47,7 @@ export const manifest = {
     'maxTimeMS',
     'comment',
   ],
-  /** Commands that change data: refused while the double is not primary. */
+  /** Commands that change data. Rejected while the double is not primary. */
   writes: [
     'insert',
     'update',
@@ -59,9 +59,9 @@ export const manifest = {
     'dropIndexes',
     'dropDatabase',
   ],
-  /** Commands that take part in retryable writes, so that may carry a txnNumber. */
+  /** Commands with retryable writes, which may have a txnNumber. */
   retryable: ['insert', 'update', 'delete', 'findAndModify'],
-  /** Commands of the connection itself: faults never hit them. */
+  /** Commands of the connection, which faults do not affect. */
   housekeeping: ['hello', 'ismaster', 'ping', 'buildInfo', 'endSessions'],
 
   updateStatement: ['q', 'u', 'multi', 'upsert'],
@@ -86,7 +86,7 @@ export const manifest = {
     '$elemMatch',
     '$size',
   ],
-  /** For texts that contain a text, in any case. The pattern may hold letters, digits and \\xHH, and nothing else. */
+  /** Case-insensitive substring search. The pattern may contain letters, digits and \\xHH only. */
   textSearch: { fields: ['$regex', '$options'], options: 'i' },
   updateOperators: [
     '$set',
@@ -136,7 +136,7 @@ export const manifest = {
   ],
   variables: ['$$NOW', '$$ROOT', '$$REMOVE'],
 
-  /** Values that may be stored: what comparison, uniqueness and sorting are right for. */
+  /** Storable value types, for which comparison, uniqueness and sorting are implemented. */
   valueTypes: [
     'null',
     'string',

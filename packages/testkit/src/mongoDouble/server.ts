@@ -22,26 +22,26 @@ export interface MongoDouble {
   readonly uri: string;
   uriFor(database: string): string;
   readonly faults: Faults;
-  /** What clients asked for, oldest first, up to the latest ten thousand; the connection's own commands left out. */
+  /** The latest 10,000 received commands, oldest first, without commands of the connection itself. */
   readonly receivedCommands: readonly ReceivedCommand[];
-  /** Does what the TTL monitor does; returns how many documents it removed. */
+  /** Does what the TTL monitor does. Returns the number of removed documents. */
   removeExpired(): number;
   /** Idempotent. */
   close(): Promise<void>;
 }
 
-/** MongoDB's TTL monitor comes by once a minute: a document outlives its time, and a store must not mind. */
+/** MongoDB's TTL monitor runs once a minute. Expired documents remain until then. */
 const TTL_MONITOR_MS = 60_000;
 const MAX_RECEIVED_COMMANDS = 10_000;
 
 export interface MongoDoubleParts {
-  /** What `$$NOW` and TTL indexes go by. */
+  /** The clock of `$$NOW` and of TTL indexes. */
   clock?: Clock;
 }
 
 /**
- * A test double of MongoDB in this process, on loopback: the wire protocol over documents in memory. A command runs to
- * its end before the next begins, so each is atomic. It answers only what its manifest lists.
+ * A test double of MongoDB in this process, on loopback: the wire protocol with in-memory documents. Commands run
+ * one at a time, so each is atomic. It supports only what the manifest lists.
  */
 export async function createMongoDouble(parts: MongoDoubleParts = {}): Promise<MongoDouble> {
   const clock = parts.clock ?? systemClock;
@@ -75,7 +75,7 @@ export async function createMongoDouble(parts: MongoDoubleParts = {}): Promise<M
     return runCommand(name, command, { db, databases, cursors, now, runOnce, isRetryable });
   }
 
-  /** Null when the connection was cut instead. */
+  /** Null if the connection was closed instead. */
   function serve(request: Request): Doc | null {
     try {
       const name = commandNameOf(request.body);
@@ -110,7 +110,7 @@ export async function createMongoDouble(parts: MongoDoubleParts = {}): Promise<M
       if (doc === null) socket.destroy();
       else socket.write(encodeReply(request, doc));
     };
-    // A held command keeps its place: what follows on the same connection waits behind it.
+    // A held command keeps its position: later commands of the same connection wait behind it.
     const enqueue = (request: Request) => {
       const hold = faults.findHold(nameOrHello(request.body));
       if (hold || queue) queue = Promise.all([queue, hold]).then(() => reply(request));
@@ -159,7 +159,7 @@ function isHousekeeping(name: CommandName): boolean {
   return (manifest.housekeeping as readonly string[]).includes(name);
 }
 
-/** An unknown command is refused when it is served; no hold can be meant for it. */
+/** An unknown command is rejected later; it cannot be held. */
 function nameOrHello(command: Doc): CommandName {
   const name = Object.keys(command)[0] ?? '';
   return isCommandName(name) ? name : 'hello';

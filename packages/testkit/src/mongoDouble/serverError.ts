@@ -1,6 +1,6 @@
 import type { Doc } from './values.ts';
 
-/** An answer with `ok: 0`, in the shape a MongoDB server gives it. */
+/** A reply with `ok: 0` in MongoDB's format. */
 export class ServerError extends Error {
   readonly code: number;
   readonly codeName: string;
@@ -22,7 +22,7 @@ export class ServerError extends Error {
 
 export const NOT_IMPLEMENTED = 238;
 
-/** The refusal that keeps tests honest: the double does not guess what it was never taught. */
+/** Rejects what is not implemented, so that tests do not pass by accident. */
 export function notInManifest(what: string): ServerError {
   return new ServerError(
     NOT_IMPLEMENTED,
@@ -51,7 +51,7 @@ export function duplicateKey(namespace: string, index: string, keyPattern: Doc, 
   );
 }
 
-/** What a member says that was primary a moment ago; the label lets a driver retry a write it numbered. */
+/** The error of a former primary. The label allows a driver to retry a retryable write. */
 export function notWritablePrimary(retryable: boolean): ServerError {
   return new ServerError(10107, 'NotWritablePrimary', 'not primary', {
     ...(retryable ? { errorLabels: ['RetryableWriteError'] } : {}),

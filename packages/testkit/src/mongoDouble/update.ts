@@ -14,10 +14,10 @@ import {
   unsetPath,
 } from './values.ts';
 
-/** What an update makes of a document, as a new document; `null` stands for the one an upsert begins with. */
+/** Applies an update and returns a new document. `null` is the initial document of an upsert. */
 type DocumentUpdate = (current: Doc | null) => Doc;
 
-/** Compiles an operator update, a replacement or a pipeline; anything outside the manifest throws. */
+/** Compiles an operator update, a replacement or a pipeline. Throws on anything outside the manifest. */
 export function compileUpdate(update: unknown, query: Doc, now: Date): DocumentUpdate {
   const change = Array.isArray(update)
     ? pipelineChange(update, now)
@@ -156,7 +156,7 @@ function readEach(operator: string, operand: Doc): unknown[] {
   return each;
 }
 
-/** An upsert begins with what its filter fixes: equalities, also those within $and. */
+/** The initial fields of an upsert: the equalities of its filter, including those within $and. */
 function equalityFields(query: Doc): Doc {
   const fields: Doc = {};
   for (const [field, condition] of Object.entries(query)) {
@@ -173,7 +173,7 @@ function typeMismatch(message: string): ServerError {
   return new ServerError(14, 'TypeMismatch', message);
 }
 
-/** Documents hold plain objects and arrays over values that never change; only the former need a copy. */
+/** Copies objects and arrays. All other values are immutable. */
 function copy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copy);
   return isDoc(value) ? copyDocument(value) : value;
@@ -208,7 +208,7 @@ export function parseStage(stage: unknown): [string, unknown] {
   return only;
 }
 
-/** The stages that look at one document at a time; `aggregate` knows some of them too. */
+/** The stages that process one document at a time. `aggregate` supports some of them too. */
 export function compileStage(name: string, spec: unknown, now: Date): Stage {
   if (name === '$set' || name === '$addFields') return setStage(spec, now);
   if (name === '$unset') return unsetStage(spec);
@@ -227,7 +227,7 @@ function applyStages(doc: Doc, stages: readonly Stage[]): Doc {
   return stages.reduce((current, stage) => stage(current), doc);
 }
 
-/** Every field of one stage sees the document as it was before the stage. A nested object sets its fields one by one. */
+/** All fields of one stage read the document before the stage. A nested object sets its fields one by one. */
 function setStage(spec: unknown, now: Date): Stage {
   if (!isDoc(spec)) throw failedToParse('$set specification stage must be an object');
   const fields = flatten(spec).map(([path, expr]) => [path, prepareExpression(expr, now)] as const);

@@ -7,7 +7,7 @@ export function isDoc(value: unknown): value is Doc {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** MongoDB's order of types; a value that is not there sorts before everything. */
+/** MongoDB's order of types. A missing value sorts first. */
 const TYPE_ORDER = [
   'missing',
   'null',
@@ -34,7 +34,7 @@ export function typeOfValue(value: unknown): string {
   return type === 'string' || type === 'number' || type === 'boolean' ? type : 'unknown';
 }
 
-/** Throws unless every value within is of a type this double compares and stores rightly. */
+/** Throws if a value has a type that this double does not compare and store correctly. */
 export function checkStorable(value: unknown, path = 'document'): void {
   const type = typeOfValue(value);
   if (type === 'unknown' || type === 'missing') throw notInManifest(`the value type at '${path}'`);
@@ -44,7 +44,7 @@ export function checkStorable(value: unknown, path = 'document'): void {
   }
 }
 
-/** BSON comparison over all types: what sorting and expressions use. Query operators compare within one type only. */
+/** BSON comparison across types, for sorting and expressions. Query operators compare within one type. */
 export function compareValues(a: unknown, b: unknown): number {
   const typeA = typeOfValue(a);
   const typeB = typeOfValue(b);
@@ -85,7 +85,7 @@ function compareLists<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T)
   return Math.sign(a.length - b.length);
 }
 
-/** Equal values, and only they, have the same text: for maps of documents and index entries. */
+/** A text that is equal exactly for equal values, for maps of documents and index entries. */
 export function keyOfValue(value: unknown): string {
   return Buffer.from(serialize({ v: value ?? null })).toString('base64');
 }
@@ -94,7 +94,7 @@ export function sameDocument(a: Doc, b: Doc): boolean {
   return Buffer.compare(serialize(a), serialize(b)) === 0;
 }
 
-/** The value at a dotted path through documents. Reaching through an array has rules of its own and is refused. */
+/** The value at a dotted path. Paths through arrays are rejected. */
 export function getPath(doc: Doc, path: string): unknown {
   let value: unknown = doc;
   for (const step of splitPath(path)) {
@@ -105,7 +105,7 @@ export function getPath(doc: Doc, path: string): unknown {
   return value;
 }
 
-/** `overScalars`: a pipeline's $set puts an object in the place of a scalar on the way; an update operator refuses. */
+/** `overScalars`: a pipeline's $set replaces a scalar on the path with an object; an update operator fails. */
 export function setPath(doc: Doc, path: string, value: unknown, overScalars = false): void {
   const [parent, last] = resolveParent(doc, path, overScalars ? 'replace' : 'create');
   if (parent) parent[last] = value;

@@ -1,14 +1,14 @@
 import { deserialize, serialize } from 'bson';
 import type { Doc } from './values.ts';
 
-/** One request of the MongoDB wire protocol, its document sequences already joined into the body. */
+/** A request of the MongoDB wire protocol. Document sequences are merged into the body. */
 export interface Request {
   readonly requestId: number;
   readonly kind: 'message' | 'legacy';
   readonly body: Doc;
 }
 
-/** Bytes that are no request of this protocol: the connection ends, as with a real server. */
+/** Bytes that are not a valid request. The connection is closed, as by a real server. */
 class WireError extends Error {}
 
 const OP_REPLY = 1;
@@ -17,7 +17,7 @@ const OP_MSG = 2013;
 const HEADER = 16;
 const MAX_MESSAGE = 48_000_000;
 
-/** Takes whole messages off the front of `buffer`; what is incomplete stays. */
+/** Extracts complete messages from the start of `buffer`. */
 export function readMessages(buffer: Buffer): { requests: Request[]; rest: Buffer } {
   const requests: Request[] = [];
   let rest = buffer;
@@ -36,7 +36,7 @@ function parse(message: Buffer): Request {
   const opCode = message.readInt32LE(12);
   if (opCode === OP_MSG) return { requestId, kind: 'message', body: parseSections(message) };
   if (opCode === OP_QUERY) {
-    // flags, the collection's name, skip and limit stand before the one document of a legacy hello.
+    // Flags, collection name, skip and limit precede the document of a legacy hello.
     const afterName = message.indexOf(0, HEADER + 4) + 1;
     return { requestId, kind: 'legacy', body: { ...readDocument(message, afterName + 8).doc, $db: 'admin' } };
   }
@@ -45,7 +45,7 @@ function parse(message: Buffer): Request {
 
 function parseSections(message: Buffer): Doc {
   const flags = message.readUInt32LE(HEADER);
-  // Checksums are never asked for here; "more to come" is an unacknowledged write, which nothing here may use.
+  // Checksums are never requested. `moreToCome` marks an unacknowledged write, which is not supported.
   if (flags !== 0) throw new WireError(`The message flags ${flags}`);
   let body: Doc = {};
   const sequences: Doc = {};
@@ -91,7 +91,7 @@ export function encodeReply(request: Request, reply: Doc): Buffer {
   return Buffer.concat([header, prefix, doc]);
 }
 
-/** OP_REPLY: flags, cursor id, first index, and that one document follows. */
+/** The OP_REPLY header: flags, cursor ID, first index, and one document. */
 function legacyPrefix(): Buffer {
   const prefix = Buffer.alloc(20);
   prefix.writeInt32LE(1, 16);

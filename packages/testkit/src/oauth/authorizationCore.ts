@@ -66,7 +66,7 @@ const COUNTER_OF_ENDPOINT: Partial<Record<OAuthEndpoint, keyof OAuthCounters>> =
   metadata: 'metadataReads',
 };
 
-/** The authorization server behind whatever socket brings it requests. `origin` is asked when it is first needed. */
+/** The authorization server without a socket. `origin` is called on first use. */
 export function createAuthorizationCore(
   origin: () => string,
   options: AuthorizationServerOptions = {},
@@ -154,7 +154,7 @@ export function createAuthorizationCore(
     }
   }
 
-  /** The OAuth error, `tokens`, or nothing worth a word. */
+  /** The OAuth error, `tokens`, or undefined. */
   function outcomeOf(endpoint: OAuthEndpoint, { status, body }: ScriptedOAuthResponse): string | undefined {
     if (endpoint !== 'token') return undefined;
     const error = typeof body === 'object' ? body['error'] : undefined;
@@ -265,7 +265,7 @@ function pathOf({ path }: OAuthExchange): string {
   return path.split('?')[0] ?? '';
 }
 
-/** A body that is no form, such as a registration, has no fields. */
+/** The form fields of a request. Empty for another body, such as a registration. */
 function fieldsOf({ verb, path, headers, text }: OAuthExchange): URLSearchParams {
   const query = new URLSearchParams(path.split('?')[1] ?? '');
   if (verb !== 'POST') return query;
@@ -292,7 +292,7 @@ interface EndpointUrls {
 const AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'];
 const SIGNING_ALGS = ['ES256', 'RS256', 'PS256', 'EdDSA'];
 
-/** RFC 8414; for OpenID Connect Discovery the same with what that wants besides. */
+/** The metadata of RFC 8414, with the additional fields of OpenID Connect Discovery. */
 function metadataDocument(switches: AuthorizationSwitches, urls: EndpointUrls): Json {
   const { pkceMethods, advertisesIss, registration, revocation, clientDocuments, metadata } = switches;
   return {
@@ -320,7 +320,7 @@ function metadataDocument(switches: AuthorizationSwitches, urls: EndpointUrls): 
   };
 }
 
-/** Which document a well-known path asks for: RFC 8414 and OpenID by path insertion, OpenID by appending. */
+/** The kind of a well-known path: RFC 8414 and OpenID with the path inserted, or OpenID with the path appended. */
 function documentKind(path: string, issuerPath: string): 'oauth' | 'oidc' | undefined {
   if (path === `/.well-known/oauth-authorization-server${issuerPath}`) return 'oauth';
   const openid = '/.well-known/openid-configuration';
@@ -339,7 +339,7 @@ interface RequestHolds {
   releaseAll(): void;
 }
 
-/** Gates at which requests wait. */
+/** Holds requests until a test releases them. */
 function createRequestHolds(): RequestHolds {
   const gates = new Map<string, HoldGate>();
   return {
@@ -385,7 +385,7 @@ function createHoldGate(): HoldGate {
   };
 }
 
-/** How requests are recorded: tells two secrets apart and leads to neither. */
+/** The recorded form of a secret. Distinguishes secrets without revealing them. */
 export function oauthHash(secret: string): string {
   return `sha256:${createHash('sha256').update(secret).digest('base64url')}`;
 }
@@ -399,7 +399,7 @@ const SECRETS = new Set([
   'client_assertion',
 ]);
 
-/** The fields of a request without its secrets. A field that came twice is an error of its own, so both are shown. */
+/** The fields of a request without secrets. Repeated fields are all listed, because they are an error. */
 function withoutSecrets(fields: URLSearchParams): Record<string, string> {
   const shown: Record<string, string> = {};
   for (const [name, value] of fields) {

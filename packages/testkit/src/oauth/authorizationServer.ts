@@ -6,54 +6,57 @@ import { createAuthorizationCore } from './authorizationCore.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** The endpoints that a script can answer for or hold. */
+/** The endpoints that a test can script or hold. */
 export type OAuthEndpoint = 'authorize' | 'token' | 'revoke' | 'register' | 'metadata' | 'jwks';
 
-/** How the authorization server behaves. Everything may change while it runs. */
+/** The behavior of the authorization server. All values can change at any time. */
 export interface AuthorizationSwitches {
-  /** `ask`: a page with two buttons. */
+  /** `ask`: shows a page with two buttons. */
   readonly consent: 'approve' | 'deny' | 'ask';
-  /** Who signs in at the authorize endpoint: the subject of what is granted there. */
+  /** The subject that signs in at the authorization endpoint. */
   readonly user: string;
-  /** `keep`: a refresh gives the same refresh token again. */
+  /** `keep`: a refresh returns the same refresh token. */
   readonly rotation: 'rotate' | 'keep';
-  /** For so long after a rotation the refresh token before it still answers. 0: its reuse ends the family at once. */
+  /** How long after a rotation the previous refresh token is still accepted. 0: reuse revokes the family. */
   readonly graceMs: number;
-  /** What it answers then: the successor that was already given, or an access token alone. */
+  /** The response in that time: the same successor again, or an access token only. */
   readonly inGrace: 'successor' | 'access-only';
-  /** A refresh ends the access tokens before it. */
+  /** A refresh revokes earlier access tokens. */
   readonly endsOldAccess: boolean;
-  /** How long access tokens live. */
+  /** The lifetime of access tokens. */
   readonly lifetimeS: number;
-  /** What the answer says of it: undefined the truth, null nothing, else this very value. */
+  /** `expires_in` of the response. Undefined: the actual value. Null: absent. Otherwise this value. */
   readonly expiresIn: unknown;
-  /** A refresh answers without a refresh token: the one that was sent stays good. */
+  /** A refresh returns no refresh token. The sent one stays valid. */
   readonly omitRefreshToken: boolean;
   readonly omitScope: boolean;
-  /** Token answers as application/x-www-form-urlencoded. */
+  /** Token responses are form-encoded. */
   readonly formEncoded: boolean;
-  /** The answer of the token endpoint waits so long after the work is done. */
+  /** Delays the response of the token endpoint after processing. */
   readonly delayMs: number;
-  /** Rotates, then destroys the socket, so many times more. */
+  /** Rotates, then destroys the socket, for this number of requests. */
   readonly dropAnswers: number;
-  /** RFC 8707: `record` makes it the audience, `require` refuses requests without it, `ignore` issues what is good anywhere. */
+  /**
+   * RFC 8707. `record`: sets the audience. `require`: rejects requests without it. `ignore`: tokens are valid for
+   * any audience.
+   */
   readonly resource: 'record' | 'require' | 'ignore';
-  /** RFC 9207: what the metadata says, and what the response does. */
+  /** RFC 9207: whether the metadata announces `iss`. */
   readonly advertisesIss: boolean;
-  /** `sent`: the issuer; another text: that; `none`: nothing. */
+  /** `iss` of the response. `sent`: the issuer. `none`: absent. Otherwise this value. */
   readonly iss: 'sent' | 'none' | (string & {});
-  /** Null: the metadata does not say. */
+  /** Null: absent from the metadata. */
   readonly pkceMethods: readonly string[] | null;
-  /** RFC 7009: `token` ends that one, `grant` its whole family, `fail` answers 503, `off` is not offered. */
+  /** RFC 7009. `token`: revokes the token. `grant`: revokes the family. `fail`: responds 503. `off`: no endpoint. */
   readonly revocation: 'token' | 'grant' | 'fail' | 'off';
   readonly registration: boolean;
-  /** Given to clients that register without a wish of their own. */
+  /** The method for clients that register without requesting one. */
   readonly registeredAuthMethod: string;
-  /** Client ID metadata documents: `client_id` may be an address. */
+  /** Accepts client ID metadata documents: `client_id` may be a URL. */
   readonly clientDocuments: boolean;
-  /** Which well-known documents there are. */
+  /** The available well-known documents. */
   readonly documents: 'both' | 'oauth' | 'oidc' | 'none';
-  /** Laid over the metadata; an undefined value removes the field. */
+  /** Overrides metadata fields. Undefined removes a field. */
   readonly metadata: Json;
 }
 
@@ -67,47 +70,47 @@ export interface AuthorizationClient {
   readonly redirectUris?: readonly string[] | undefined;
 }
 
-/** Takes the place of an answer. */
+/** A scripted response. */
 export interface ScriptedOAuthResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** An object is sent as JSON. */
   readonly body?: string | Json;
-  /** The work is done first: a refresh token rotates although the answer does not say so. */
+  /** Processes the request first: a refresh token is rotated although the response does not show it. */
   readonly runsFirst?: boolean;
 }
 
-/** One request, with hashes in the place of tokens, codes and secrets: see `oauthHash`. */
+/** A recorded request. Tokens, codes and secrets are hashed with `oauthHash`. */
 export interface OAuthRequest {
   readonly endpoint: OAuthEndpoint;
   readonly verb: string;
-  /** With its query, secrets left out. */
+  /** Includes the query without secrets. */
   readonly path: string;
   readonly at: number;
-  /** The fields of the form or of the query; of a registration its document as JSON under `document`. */
+  /** The fields of the form or query. For a registration: the JSON under `document`. */
   readonly form: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;
-  /** How the client proved itself, as sent; null where it did not. */
+  /** The client authentication that was sent; null if none. */
   readonly clientAuth: { readonly method: string; readonly clientId: string } | null;
-  /** Of a token request what came of it: `tokens`, or the OAuth error. */
+  /** The result of a token request: `tokens` or the OAuth error. */
   readonly outcome?: string | undefined;
 }
 
 export interface OAuthCounters {
   /** Requests to the token endpoint. */
   readonly tokenHits: number;
-  /** Those among them with `grant_type=refresh_token`. */
+  /** Requests with `grant_type=refresh_token`. */
   readonly refreshHits: number;
-  /** Pairs given out for a refresh token. */
+  /** Token pairs issued for a refresh token. */
   readonly rotations: number;
-  /** A superseded refresh token came again, outside of the grace window. */
+  /** Uses of a rotated refresh token outside the grace period. */
   readonly reuses: number;
   readonly familyRevocations: number;
   readonly registrations: number;
   readonly revocations: number;
   readonly authorizations: number;
   readonly metadataReads: number;
-  /** Client ID metadata documents that were fetched. */
+  /** Fetched client ID metadata documents. */
   readonly documentReads: number;
 }
 
@@ -128,42 +131,42 @@ export interface GrantedTokens {
   readonly familyId: string;
 }
 
-/** What the resource server learns about a live access token. */
+/** What the resource server learns about a valid access token. */
 export interface AccessTokenInfo {
   readonly user: string;
   readonly clientId: string;
   readonly scope: string;
-  /** Null: good anywhere. */
+  /** Null: valid for any audience. */
   readonly resource: string | null;
   readonly familyId: string;
   readonly expiresAt: number;
 }
 
-/** Requests that wait until they are let go. */
+/** Requests held until released. */
 export interface OAuthHold {
-  /** How many wait. */
+  /** The number of held requests. */
   readonly waitingCount: number;
-  /** Resolves as soon as so many wait. */
+  /** Resolves when this many requests are held. */
   arrived(count?: number): Promise<void>;
-  /** Lets them go, and the gate stands open from then on. */
+  /** Releases all held requests and holds no more. */
   release(): void;
 }
 
 export interface AuthorizationServerOptions extends Partial<AuthorizationSwitches> {
   readonly clients?: readonly AuthorizationClient[];
-  /** Milliseconds since the epoch. Default: the system's clock. */
+  /** Milliseconds since the epoch. Default: the system clock. */
   readonly now?: () => number;
-  /** Path of the issuer, such as `/tenant`. */
+  /** The path of the issuer, such as `/tenant`. */
   readonly issuerPath?: string;
-  /** What clients see as its origin when they reach it by another name. */
+  /** The origin that clients use, if different. */
   readonly publicOrigin?: string;
-  /** Speaks https. */
+  /** Serves HTTPS. */
   readonly tls?: { readonly key: string; readonly cert: string };
-  /** How it fetches client documents and their keys. Default: the platform's `fetch`. */
+  /** Fetches client documents and their keys. Default: the platform's `fetch`. */
   readonly fetchDocument?: (url: string) => Promise<unknown>;
 }
 
-/** A request as the scripted MCP server hands it on as well. */
+/** A request, also used by the guarded MCP server. */
 export interface OAuthExchange {
   readonly verb: string;
   readonly path: string;
@@ -171,7 +174,7 @@ export interface OAuthExchange {
   readonly text: string;
 }
 
-/** The authorization server without a socket of its own. */
+/** The authorization server without a socket. */
 export interface AuthorizationCore {
   readonly issuer: string;
   readonly endpoints: {
@@ -182,49 +185,49 @@ export interface AuthorizationCore {
     readonly jwks: string;
   };
   readonly requests: readonly OAuthRequest[];
-  /** As they are at this moment. */
+  /** A snapshot. */
   readonly counters: OAuthCounters;
   readonly switches: AuthorizationSwitches;
   received(endpoint: OAuthEndpoint): readonly OAuthRequest[];
   change(switches: Partial<AuthorizationSwitches>): void;
-  /** Sets the counters to nought and forgets the requests. */
+  /** Resets the counters and recorded requests. */
   reset(): void;
-  /** The next requests to an endpoint get these answers, one each. */
+  /** Scripts the responses to the next requests of an endpoint, one each. */
   respondNext(endpoint: OAuthEndpoint, ...responses: readonly ScriptedOAuthResponse[]): void;
-  /** `before`: nothing was done yet. `after`: rotated, and the answer waits. */
+  /** `before`: holds before processing. `after`: holds the response after processing. */
   hold(endpoint: OAuthEndpoint, when?: 'before' | 'after'): OAuthHold;
   addClient(client: AuthorizationClient): void;
-  /** From now on: invalid_client. */
+  /** Rejects the client with invalid_client from now on. */
   forgetClient(clientId: string): void;
   readonly clientIds: readonly string[];
-  /** A grant as if a user had just consented. */
+  /** Creates a grant as if a user had consented. */
   grant(request: GrantRequest): GrantedTokens;
-  /** Facts about a live access token; undefined when it is unknown, over or revoked. */
+  /** Data of a valid access token; undefined if unknown, expired or revoked. */
   inspect(accessToken: string): AccessTokenInfo | undefined;
-  /** Whether a refresh token is the current one of a living family. */
+  /** Whether a refresh token is the current one of a valid family. */
   isCurrent(refreshToken: string): boolean;
   endAccessToken(accessToken: string): void;
   endFamily(familyId: string): void;
-  /** Every token, code and secret that ever came into the world here: none may be found anywhere else. */
+  /** All issued tokens, codes and secrets. Tests assert that none appears elsewhere. */
   readonly secrets: readonly string[];
-  /** Does what a browser does at the authorize endpoint; the address that it is sent back to. */
+  /** Acts as the browser at the authorization endpoint and returns the redirect target. */
   approve(authorizeUrl: string): Promise<URL>;
-  /** True when the path is one of ours; answers it then. */
+  /** Handles the request if the path is one of this server. */
   handle(exchange: OAuthExchange, response: ServerResponse): Promise<boolean>;
 }
 
 export interface AuthorizationServer extends AuthorizationCore {
-  /** Where it really listens: `http://127.0.0.1:PORT`. */
+  /** The listen address: `http://127.0.0.1:PORT`. */
   readonly origin: string;
   readonly port: number;
-  /** For other processes: GET gives `{counters, requests}`, POST takes `{change?, reset?, grant?}`. */
+  /** For other processes: GET returns `{counters, requests}`, POST accepts `{change?, reset?, grant?}`. */
   readonly controlUrl: string;
   close(): Promise<void>;
 }
 
 const CONTROL = '/control';
 
-/** An authorization server over real HTTP on a free port of 127.0.0.1 that does what a test tells it. */
+/** An authorization server over HTTP on a free loopback port that behaves as a test specifies. */
 export async function startAuthorizationServer(
   options: AuthorizationServerOptions = {},
 ): Promise<AuthorizationServer> {
@@ -244,7 +247,7 @@ export async function startAuthorizationServer(
   }
 
   const listener = (incoming: IncomingMessage, response: ServerResponse) => {
-    // A client that hangs up in the middle of its own request is no fault of the script.
+    // The client may close the connection at any time.
     handleRequest(incoming, response).catch(() => response.destroy());
   };
   const http = options.tls ? createSecureServer(options.tls, listener) : createServer(listener);
@@ -273,7 +276,7 @@ interface ControlCommand {
   readonly grant?: GrantRequest;
 }
 
-/** What another process may read and set. */
+/** The operations for other processes. */
 function executeControl(core: AuthorizationCore, text: string): unknown {
   const { change, reset, grant } = JSON.parse(text) as ControlCommand;
   if (reset === true) core.reset();

@@ -4,7 +4,7 @@ import type { AuthorizationSwitches, ScriptedOAuthResponse, OAuthExchange } from
 import type { Clients } from './clients.ts';
 import { htmlReply, redirectReply } from './oauthReply.ts';
 
-/** What a code stands for until it is redeemed. */
+/** A code until it is redeemed. */
 export interface IssuedCode {
   readonly clientId: string;
   readonly redirectUri: string;
@@ -13,7 +13,7 @@ export interface IssuedCode {
   readonly scope: string;
   readonly resource: string | null;
   readonly nonce: string | null;
-  /** The family it was redeemed into; a second try ends that. */
+  /** The family created from it. A second redemption revokes the family. */
   familyId?: string;
 }
 
@@ -29,7 +29,7 @@ interface AuthorizeEndpoint {
   handle(exchange: OAuthExchange, fields: URLSearchParams): Promise<ScriptedOAuthResponse>;
 }
 
-/** RFC 6749, 4.1.1 with PKCE: who cannot be sent back to a known address is told here and now. */
+/** RFC 6749 section 4.1.1 with PKCE. Without a valid redirect URI, the error is shown directly. */
 export function createAuthorizeEndpoint({
   switches,
   issuer,

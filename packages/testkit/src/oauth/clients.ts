@@ -14,9 +14,9 @@ export interface Clients {
   add(client: AuthorizationClient): void;
   remove(clientId: string): void;
   ids(): readonly string[];
-  /** By its id; an address is fetched where documents are allowed. */
+  /** Finds a client by ID. If client documents are enabled, fetches a URL. */
   find(clientId: string): Promise<AuthorizationClient | undefined>;
-  /** Throws `invalid_client` unless it is who it says it is. */
+  /** Throws `invalid_client` if authentication fails. */
   authenticate(presented: PresentedClient | null): Promise<AuthorizationClient>;
   /** RFC 7591. */
   register(document: Json): Json;
@@ -38,7 +38,7 @@ export function createClients(parts: Parts): Clients {
   async function fromDocument(url: string): Promise<AuthorizationClient | undefined> {
     parts.count('documentReads');
     const document = (await parts.fetchDocument(url)) as Json;
-    // The document proves its address by naming it (draft-ietf-oauth-client-id-metadata-document, 4.1).
+    // The document must contain its own URL (draft-ietf-oauth-client-id-metadata-document section 4.1).
     if (document['client_id'] !== url) return undefined;
     const jwksUri = document['jwks_uri'];
     const jwks = typeof jwksUri === 'string' ? await parts.fetchDocument(jwksUri) : document['jwks'];
@@ -113,7 +113,7 @@ export function createClients(parts: Parts): Clients {
   };
 }
 
-/** How a client shows itself, in whichever of the ways of RFC 6749, 2.3 and RFC 7523 it chose. */
+/** Reads the client authentication of a request (RFC 6749 section 2.3, RFC 7523). */
 export function readClientCredentials(
   headers: IncomingHttpHeaders,
   form: URLSearchParams,
@@ -160,11 +160,11 @@ function keysOf(jwks: unknown): readonly JsonWebKey[] | undefined {
 interface AssertionContext {
   readonly audiences: readonly string[];
   readonly now: number;
-  /** Ids that came before: an assertion is good once. */
+  /** Used `jti` values: an assertion is accepted once. */
   readonly usedIds: Set<string>;
 }
 
-/** RFC 7523, 3: signed by one of the client's keys, by and about itself, for us, now, once. */
+/** RFC 7523 section 3: signature, issuer and subject, audience, time, single use. */
 function verifyAssertion(
   assertion: string,
   { clientId, keys = [] }: AuthorizationClient,

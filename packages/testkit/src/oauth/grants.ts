@@ -7,7 +7,7 @@ import type {
 } from './authorizationServer.ts';
 import { OAuthErrorResponse } from './oauthReply.ts';
 
-/** Everything that came of one consent. It lives and dies as one. */
+/** All tokens of one consent. They are revoked together. */
 interface GrantFamily {
   readonly id: string;
   readonly clientId: string;
@@ -49,8 +49,8 @@ interface Parts {
 }
 
 /**
- * Tokens with teeth: a refresh token rotates with each use, and one that was superseded ends its family when it comes again
- * (RFC 9700, 4.14.2), unless the grace window forgives it.
+ * Strict refresh token rotation: each use rotates, and reuse revokes the family (RFC 9700 section 4.14.2), except
+ * within the grace period.
  */
 export function createGrants({ switches, now, count, recordSecret }: Parts): Grants {
   const families = new Map<string, GrantFamily>();
@@ -89,7 +89,10 @@ export function createGrants({ switches, now, count, recordSecret }: Parts): Gra
     return { ...issueAccessToken(family, scope), refreshToken, scope, familyId: family.id };
   }
 
-  /** A superseded one. Only the very next of the chain can be given again: once that was used too, this is a replay. */
+  /**
+   * Handles a rotated token. Only the direct predecessor of an unused token is tolerated; anything else is a
+   * replay.
+   */
   function handleReuse(entry: RefreshToken, scope: string): GrantedTokens {
     const { graceMs, inGrace } = switches();
     const { family, successor, supersededAt = 0 } = entry;

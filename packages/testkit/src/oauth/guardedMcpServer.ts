@@ -13,37 +13,37 @@ import type {
   Json,
 } from './authorizationServer.ts';
 
-/** How the resource server behaves. Everything may change while it runs. */
+/** The behavior of the resource server. All values can change at any time. */
 export interface GuardSwitches {
-  /** Whether anybody may come without a token: `anonymous` servers serve them, and refuse bad tokens. */
+  /** `anonymous`: serves requests without a token, and rejects invalid tokens. */
   readonly access: 'required' | 'anonymous';
-  /** What a 401 says: where the metadata is, just `Bearer`, or nothing at all. */
+  /** The challenge of a 401: the metadata URL, only `Bearer`, or none. */
   readonly challenge: 'metadata' | 'bare' | 'none';
-  /** Named in the challenge of a 401. */
+  /** The scope in the challenge of a 401. */
   readonly challengeScope: string | null;
-  /** Separated by blanks; a token with less gets 403 `insufficient_scope`. */
+  /** Separated by spaces. A token without these scopes receives 403 `insufficient_scope`. */
   readonly requiredScope: string;
-  /** Only for this tool. Null: for everything. */
+  /** Applies to this tool only. Null: to all requests. */
   readonly requiredScopeFor: string | null;
-  /** Every request with a good token gets this: a plain 403, or a 401 although the token is good. */
+  /** Rejects requests with a valid token: `forbidden` with a plain 403, `unauthorized` with a 401. */
   readonly refuse: 'nothing' | 'forbidden' | 'unauthorized';
-  /** A token for another resource is refused; one for none is good anywhere. */
+  /** Rejects tokens for another resource. A token without a resource is always accepted. */
   readonly checksAudience: boolean;
-  /** Where the protected resource metadata is. */
+  /** The location of the protected resource metadata. */
   readonly documents: 'both' | 'path' | 'root' | 'none';
-  /** Laid over the metadata: a wrong `resource`, somebody else's authorization server. */
+  /** Overrides metadata fields, for example with a wrong `resource` or another authorization server. */
   readonly metadata: Json;
 }
 
 export interface GuardedOptions extends ScriptedOptions {
   readonly guard?: Partial<GuardSwitches>;
-  /** Who speaks for the tokens. Absent: the server is its own authorization server, as in 2025-03-26. */
+  /** The issuer of the tokens. Absent: the server is its own authorization server, as in MCP 2025-03-26. */
   readonly authorizationServer?: AuthorizationCore;
-  /** Of its own one. */
+  /** Options of its own authorization server. */
   readonly ownServerOptions?: AuthorizationServerOptions;
 }
 
-/** One request with what its bearer was worth. */
+/** A request with the status of its token. */
 export interface GuardedRequest {
   readonly request: ScriptedRequest;
   readonly bearer: string | null;
@@ -53,7 +53,7 @@ export interface GuardedRequest {
 
 export interface GuardedMcpServer extends ScriptedHttpServer {
   readonly authorizationServer: AuthorizationCore;
-  /** Of RFC 9728, as the challenge names it. */
+  /** The RFC 9728 metadata URL of the challenge. */
   readonly metadataUrl: string;
   readonly guardedRequests: readonly GuardedRequest[];
   guard(switches: Partial<GuardSwitches>): void;
@@ -73,7 +73,7 @@ const defaults: GuardSwitches = {
 
 const DOCUMENT = '/.well-known/oauth-protected-resource';
 
-/** A scripted MCP server that wants a bearer of an authorization server (RFC 6750, RFC 9728). */
+/** A scripted MCP server that requires a token of an authorization server (RFC 6750, RFC 9728). */
 export async function guardedMcpServer({
   guard: initial = {},
   authorizationServer,
@@ -120,7 +120,7 @@ export async function guardedMcpServer({
     return { status: 401, headers: challengeHeader({ error, scope: switches.challengeScope }) };
   }
 
-  /** Undefined: let in. */
+  /** Undefined: accepted. */
   function findRefusal(
     request: ScriptedRequest,
     bearer: string | null,
@@ -169,7 +169,7 @@ export async function guardedMcpServer({
     metadataUrl: { get: metadataUrl },
     guardedRequests: { value: guardedRequests },
     guard: { value: (changes: Partial<GuardSwitches>) => void (switches = { ...switches, ...changes }) },
-    // What a test scripts stands behind the guard, never in its place.
+    // Scripted responses apply after the token check, never instead of it.
     change: {
       value: ({ respond: next, ...changes }: Parameters<ScriptedHttpServer['change']>[0]) => {
         if (next) respond = next;

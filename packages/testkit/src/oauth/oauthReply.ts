@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Json, ScriptedOAuthResponse } from './authorizationServer.ts';
 
-/** An answer with an OAuth error (RFC 6749, 5.2). */
+/** An OAuth error response (RFC 6749 section 5.2). */
 export class OAuthErrorResponse extends Error {
   readonly error: string;
   readonly status: number;
@@ -25,7 +25,7 @@ export function htmlReply(status: number, html: string): ScriptedOAuthResponse {
   return { status, headers: { 'content-type': 'text/html; charset=utf-8' }, body: html };
 }
 
-/** As some authorization servers answer although nobody asked for it. */
+/** Form-encodes a response, as some authorization servers do. */
 export function formReply({ body, ...reply }: ScriptedOAuthResponse): ScriptedOAuthResponse {
   const fields = new URLSearchParams();
   for (const [name, value] of Object.entries((body ?? {}) as Json)) fields.set(name, String(value));

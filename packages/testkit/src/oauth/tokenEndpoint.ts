@@ -41,7 +41,7 @@ export function createTokenEndpoint(parts: Parts): TokenEndpoint {
     const code = codes.get(form.get('code') ?? '');
     if (!code) throw new OAuthErrorResponse('invalid_grant', 'unknown code');
     if (code.familyId !== undefined) {
-      // RFC 6749, 4.1.2: a code that comes twice was stolen.
+      // A code that is used twice was stolen (RFC 6749 section 4.1.2).
       grants.endFamily(code.familyId);
       parts.count('familyRevocations');
       throw new OAuthErrorResponse('invalid_grant', 'the code was used before');

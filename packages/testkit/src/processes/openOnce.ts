@@ -1,7 +1,7 @@
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { openSqliteStore } from '@behalf/stores/sqlite';
 
-// A start with nothing else going on: no server, no channel to a parent that would keep the process alive.
+// Opens the store in a process without a server or a channel, which nothing else keeps alive.
 process.stdout.write('opening\n');
 openSqliteStore({ clock: systemClock, random: systemRandom, file: process.argv[2] ?? '' })
   .then(async (store) => {

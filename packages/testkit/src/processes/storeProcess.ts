@@ -2,20 +2,20 @@ import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** Which store a child process opens. */
+/** The store that a child process opens. */
 export type StoreSpec =
   | { kind: 'sqlite'; file: string }
   | { kind: 'mongo'; uri: string }
   | { kind: 'redis'; uri: string; prefix: string };
 
-/** A real process with a store of its own, driven over IPC and killable at any moment. */
+/** A real process with its own store client, controlled over IPC, that can be killed at any moment. */
 export interface StoreProcess {
-  /** Calls a port method such as `users.insert`; rejects when the process dies first. */
+  /** Calls a port method such as `users.insert`. Rejects if the process ends first. */
   call(method: string, args: unknown[]): Promise<unknown>;
-  /** The owner, or null when somebody else holds the lease. */
+  /** The owner; null if another holder has the lease. */
   acquire(key: string, ttlMs: number): Promise<string | null>;
   release(key: string): Promise<boolean>;
-  /** SIGKILL, and gone when it resolves. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>;
 }
 
@@ -61,11 +61,11 @@ export async function startStoreProcess(spec: StoreSpec): Promise<StoreProcess> 
   };
 }
 
-/** A real process that does nothing but open a SQLite store and close it again. */
+/** A real process that only opens and closes a SQLite store. */
 export interface OpeningProcess {
-  /** What it said so far: `opening`, then `opened` or an error. */
+  /** Its output: `opening`, then `opened` or an error. */
   output(): string;
-  /** The exit code, null while it runs. */
+  /** The exit code; null while it runs. */
   code(): number | null;
   kill(): Promise<void>;
 }

@@ -55,7 +55,7 @@ export function rolesSuite(label: string, open: OpenStore<PrimaryStore>): void {
       );
       expect(outcomes.filter((outcome) => outcome === 'replaced')).toHaveLength(1);
       expect(outcomes.filter((outcome) => outcome === 'version_conflict')).toHaveLength(19);
-      // The map is replaced, not mixed with what was there.
+      // The permissions are replaced, not merged.
       expect(await store().roles.find('default', 'EDITORS')).toEqual(
         aRole({ version: 2, permissions: { [`BIT_${outcomes.indexOf('replaced')}`]: true } }),
       );
@@ -96,7 +96,7 @@ export function aclSuite(label: string, open: OpenStore<PrimaryStore>): void {
       const wider = anAclRow({ bits: 3, grantedBy: 'u9', grantedAt: 2_000 });
       await store().acl.change({ put: [wider], remove: [ofEveryone.id, ofGroup.id, 'unknown'] });
       expect(await store().acl.listByServer('default', 's1')).toEqual([wider]);
-      // What is both put and removed is removed.
+      // A row that is both put and removed is removed.
       await store().acl.change({ put: [wider, ofEveryone], remove: [wider.id] });
       expect(await store().acl.listByServer('default', 's1')).toEqual([ofEveryone]);
     });
@@ -110,7 +110,7 @@ export function aclSuite(label: string, open: OpenStore<PrimaryStore>): void {
       await put(anAclRow());
       const duplicate = { ...anAclRow({ bits: 15 }), id: 'another' };
       await expect(store().acl.change({ put: [ofGroup, duplicate], remove: [] })).rejects.toThrow();
-      // MongoDB has no transaction to undo the first one with; that no row is doubled holds there as well.
+      // MongoDB has no transaction here, so the first row may remain. No row may be duplicated.
       const remaining = (await store().acl.list()).filter(({ id }) => id !== ofGroup.id);
       expect(remaining).toEqual([anAclRow()]);
       if (store().kind !== 'mongo') expect(await store().acl.list()).toHaveLength(1);

@@ -95,7 +95,7 @@ export function usersSuite(label: string, open: OpenStore<PrimaryStore>): void {
       await store().users.update('u1', { disabledAt: null, signedOutAt: 7, name: '' }, 2_000);
       const changed = aUser({ name: '', signedOutAt: 7, passwordSealed: 'v1.sealed', updatedAt: 2_000 });
       expect(await store().users.findById('u1')).toEqual(changed);
-      // As a body would look that nobody has checked.
+      // An unchecked request body.
       const foreign = { email: 'new@example.com', id: 'u2', tenant: 'other', passwordSealed: 'v1.stolen' };
       expect(await store().users.update('u1', foreign, 3_000)).toBe(true);
       expect(await store().users.findById('u1')).toEqual({
@@ -220,7 +220,7 @@ export function aSession(overrides: Partial<SessionRecord> = {}): SessionRecord 
     groups: [],
     grant: null,
     createdAt: 1_000,
-    // Far in the future of any real clock: what expires here expires by the `now` a test passes in.
+    // Far in the future, so that only the `now` of a test decides about expiry.
     expiresAt: 9e12,
     ...overrides,
   };
@@ -262,7 +262,7 @@ export function sessionsSuite(label: string, open: OpenStore<PrimaryStore>): voi
         createdAt: 3_000,
       });
       await store().sessions.insert(granted);
-      // By an assertion, during nobody's sign-in.
+      // Granted by an assertion, without a session.
       const asserted = {
         ...granted,
         hash: 'h9',

@@ -42,7 +42,7 @@ export function auditSuite(label: string, open: OpenStore<PrimaryStore>): void {
       );
       const stored = outcomes.findIndex(({ status }) => status === 'fulfilled');
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      // Nor under another id: the number of a writer is given once.
+      // A sequence number of a writer is unique, also with another ID.
       await expect(store().audit.append({ ...aSegment(), id: 'another' })).rejects.toThrow();
       expect(await store().audit.page({}, 30)).toEqual([aSegment({ mac: `m${stored}` })]);
     });

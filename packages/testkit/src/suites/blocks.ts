@@ -32,7 +32,7 @@ export function aSet(overrides: Partial<SetRecord> = {}): SetRecord {
 
 const MAX_PER_OWNER = 1_000;
 
-/** What is saved by an owner keeps the same promises, whatever it is. */
+/** The contract of stores for owned records. */
 export function blocksSuite(label: string, open: OpenStore<PrimaryStore>): void {
   ownedSuite(`blocks on ${label}`, open, 'blocks', aBlock);
   ownedSuite(`sets on ${label}`, open, 'sets', aSet);

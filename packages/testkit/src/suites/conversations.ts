@@ -38,7 +38,7 @@ export function aChatMessage(overrides: Partial<Omit<ChatMessageRecord, 'size'>>
 const LIMITS: ConversationLimits = { maxMessages: 100, maxSize: 100_000 };
 const MAX_CONVERSATIONS = 1_000;
 
-/** Everybody but the owner of what `aConversation` and `aChatMessage` make: of another tenant, or another user. */
+/** All users who do not own what `aConversation` and `aChatMessage` create: in another tenant, or another user. */
 const unrelatedUsers = [
   ['other', 'u1'],
   ['default', 'u2'],
@@ -69,7 +69,7 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
       expect(await messages()).toEqual([]);
       const texts = ['v1.z', 'v1."$&" ünïcode 李', 'v1.a'];
       for (const [i, sealed] of texts.entries()) {
-        // In the order they came, not of their ids.
+        // In order of arrival, not of ID.
         expect(await putMessage({ id: `m${9 - i}`, sealed }, 2_000 + i)).toBe('stored');
       }
       expect(await messages()).toEqual(
@@ -112,7 +112,7 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
         if (page.length === 0) break;
         seen.push(...page);
         after = page.at(-1) ?? null;
-        // A new one, and one that was seen and is used again: both stand before what is still to come.
+        // A new conversation, and an old one with a new message: both precede the rest of the list.
         await insert(aConversation({ id: `n${seen.length}`, updatedAt: 5_000 }));
         await putMessage({ id: `m${seen.length}`, conversationId: 'c5' }, 6_000);
       }
@@ -125,7 +125,7 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
         ...Array.from({ length: 5 }, (_, i) => putMessage({ id: `m${i}` }, 2_000 + i)),
         store().conversations.rename('default', 'u1', 'c1', 'v1.renamed'),
       ]);
-      // A clock that is behind takes nothing back.
+      // An earlier time does not move the conversation back.
       await putMessage({ id: 'late' }, 1_500);
       expect(await find()).toEqual(aConversation({ sealed: 'v1.renamed', updatedAt: 2_004 }));
       expect(await store().conversations.rename('default', 'u1', 'unknown', 'v1.x')).toBe(false);
@@ -145,7 +145,7 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
         await expect(
           store().conversations.insert(aConversation({ tenant, userId }), MAX_CONVERSATIONS),
         ).rejects.toThrow();
-        // Nor is a message overwritten from a conversation of their own.
+        // A user cannot overwrite the message of another user from an own conversation.
         const theirs = { id: `c-${tenant}-${userId}`, tenant, userId };
         await insert(aConversation(theirs));
         await expect(
@@ -154,7 +154,7 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
       }
       expect(await find()).toEqual(aConversation({ updatedAt: 2_000 }));
       expect(await messages()).toEqual([aChatMessage({ createdAt: 2_000 })]);
-      // A message belongs to its conversation, also within one user.
+      // A message belongs to one conversation, also for the same user.
       await insert(aConversation({ id: 'c2' }));
       await expect(putMessage({ conversationId: 'c2' })).rejects.toThrow();
       expect(await messages('c2')).toEqual([]);
@@ -191,7 +191,7 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
       expect((await find())?.updatedAt).toBe(2_000);
       expect(await resizeFirst(20)).toBe('stored');
       expect((await messages())[0]?.size).toBe(20);
-      // Each conversation has room of its own.
+      // The limits apply per conversation.
       expect(await putMessage({ id: 'n', conversationId: 'c2', sealed: 'x'.repeat(30) }, 2_000, limits)).toBe(
         'stored',
       );

@@ -43,19 +43,20 @@ export function leasesSuite(label: string, open: OpenStore<CoordinationStore>): 
     });
 
     test('an extended lease outlives its first TTL', async () => {
-      // On a busy machine a short TTL may be over before it is extended: then a longer one, until it was in time.
+      // On a busy machine a short TTL may expire before the test extends it. Then the test repeats with a longer
+      // TTL.
       for (const ttlMs of [200, 800, 2_400]) {
         const key = `for ${ttlMs}`;
         const lease = (await store().leases.acquire(key, 'refresh', ttlMs))!;
         if (!(await lease.extend(60_000))) continue;
-        // A second lease, later and with the first one's TTL, shows that this much time has passed.
+        // A second lease with the first one's TTL shows when that time has passed.
         await store().leases.acquire('timer', 'refresh', ttlMs);
         await eventually(
           'the first TTL to pass',
           async () => (await store().leases.findHolder('timer')) === null,
         );
         expect((await store().leases.findHolder(key))?.owner).toBe(lease.owner);
-        // It is the new end that counts, not a lease without one.
+        // The new expiry counts, not an infinite one.
         expect(await lease.extend(50)).toBe(true);
         await eventually('the new end to come', async () => (await store().leases.findHolder(key)) === null);
         return;
@@ -65,7 +66,7 @@ export function leasesSuite(label: string, open: OpenStore<CoordinationStore>): 
   });
 }
 
-/** `peer` opens a second client of the same store, as another process would. */
+/** `peer` opens a second client of the same store, like another process. */
 export function changesSuite(
   label: string,
   open: OpenStore<CoordinationStore>,
@@ -109,7 +110,7 @@ export function changesSuite(
             await eventually('the peer to hear of it', () => includes(receivedThere, topic, 'x'));
           }
           if (store().kind === 'redis') return;
-          // What this one says to have heard, it has heard.
+          // After `syncedUntil` reaches a time, all earlier notices have been delivered.
           await other.changes.publish({ topic: 'servers', id: 'x' });
           const published = Date.now();
           await eventually('this one to be sure', () => store().changes.syncedUntil() > published);
@@ -136,7 +137,7 @@ export function attemptsSuite(label: string, open: OpenStore<CoordinationStore>)
     });
 
     test('a new window starts after the old one ends', async () => {
-      // On a busy machine a short window may be over before the second hit: then a longer one, until both are in one.
+      // On a busy machine a short window may end before the second hit. Then the test repeats with a longer window.
       for (const windowMs of [150, 600, 2_400]) {
         const key = `within ${windowMs}`;
         const first = await store().attempts.hit(key, windowMs);
@@ -197,7 +198,7 @@ export function cacheSuite(label: string, open: OpenStore<CoordinationStore>): v
   });
 }
 
-/** `peer` opens a second client of the same store, as another process would. */
+/** `peer` opens a second client of the same store, like another process. */
 export function pendingWritesSuite(
   label: string,
   open: OpenStore<CoordinationStore>,

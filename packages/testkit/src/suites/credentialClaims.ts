@@ -14,7 +14,10 @@ const request = (overrides: Partial<ClaimRequest> = {}): ClaimRequest => ({
   ...overrides,
 });
 
-/** The right to send a refresh token: what stands between several processes and a family that is revoked. */
+/**
+ * The contract of refresh claims, which keep several processes from using one refresh token (rotation revokes the
+ * family).
+ */
 export function credentialClaimsSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`claims of credentials on ${label}`, () => {
     const store = useStore(open);
@@ -72,7 +75,7 @@ export function credentialClaimsSuite(label: string, open: OpenStore<PrimaryStor
           claimStartedAt: null,
           claimDeadline: null,
         });
-        // It is not open any more: who comes late settles nothing.
+        // The claim is settled. A late settlement has no effect.
         const late = await credentials.replace(id, { generation: 1, claimSeq: seq }, { status: 'rejected' });
         expect(late).toBeNull();
       }
@@ -94,7 +97,7 @@ export function credentialClaimsSuite(label: string, open: OpenStore<PrimaryStor
       expect(await credentials.extendClaim(id, 1, 'gone', 60_000)).toBe(false);
       const failed = { status: 'rejected', claimOwner: null } as const;
       expect(await credentials.replace(id, { generation: 1, claimSeq: 1 }, failed)).toBeNull();
-      // Its success counts all the same: it has the only living successor of the refresh token it sent.
+      // The success still counts: this process has the only valid successor of the refresh token it sent.
       const pair = { rtHash: 'rt-2', sealed: 'v1.next', tokenSeq: 2, claimOwner: null };
       expect(await credentials.replace(id, { generation: 1, rtHash: 'rt-1' }, pair)).toMatchObject({
         rtHash: 'rt-2',

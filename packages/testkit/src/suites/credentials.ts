@@ -68,7 +68,7 @@ export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): 
       expect(inserted.filter(Boolean)).toHaveLength(1);
       const only = aCredential({ sealed: `v1.${inserted.indexOf(true)}` });
       expect(await all()).toEqual([only]);
-      // Whatever another of this key calls itself.
+      // The key decides, not the ID.
       expect(await store().credentials.insert({ ...aCredential(), id: 'another' })).toBe(false);
       expect(await all()).toEqual([only]);
     });
@@ -129,7 +129,7 @@ export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): 
         isDefault: false,
         status: 'active',
       } as object);
-      // Whose it is, and the fence, are out of a patch's reach.
+      // A patch cannot change the owner or the fencing token.
       expect(reactivated).toMatchObject({
         label: 'default',
         tenant: 'default',
@@ -183,7 +183,7 @@ export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): 
       expect(await defaults('s1')).toHaveLength(1);
       expect((await all()).filter((held) => held.isDefault)).toHaveLength(3);
       expect(await store().credentials.makeDefault('nobody')).toBe(false);
-      // Another account is never put in the place of one that is gone; the next that comes may be.
+      // Removing the default does not make another credential the default. The next inserted one may become it.
       const [removed] = await defaults('s1');
       await store().credentials.remove(removed!);
       expect(await defaults('s1')).toEqual([]);
@@ -212,12 +212,12 @@ export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): 
       expect(await store().credentials.removeByServer('other', 's1')).toBe(0);
       expect(await store().credentials.removeByServer('default', 's1')).toBe(2);
       expect(await store().credentials.removeExpired(8_999)).toBe(0);
-      // What is known of their use goes along.
+      // The usage record is removed too.
       expect(await used()).toEqual([remaining.id, expired.id].sort());
       expect(await store().credentials.removeExpired(9_000)).toBe(1);
       expect(await all()).toEqual([remaining]);
       expect(await used()).toEqual([remaining.id]);
-      // One without an end is never over.
+      // A credential without expiry never expires.
       const unlimited = await inserted();
       expect(await store().credentials.removeExpired(9e15)).toBe(1);
       expect(await all()).toEqual([unlimited]);

@@ -39,7 +39,7 @@ export { aUser } from './accounts.ts';
 export { aVariable } from './credentials.ts';
 export { vaultProcessesSuite } from './processes.ts';
 
-/** Every promise of a store that coordinates processes. */
+/** All contract suites of a coordination store. */
 export function coordinationSuites(
   label: string,
   open: OpenStore<CoordinationStore>,
@@ -52,7 +52,7 @@ export function coordinationSuites(
   pendingWritesSuite(label, open, peer);
 }
 
-/** Every promise of a primary store. */
+/** All contract suites of a primary store. */
 export function primarySuites(
   label: string,
   open: OpenStore<PrimaryStore>,

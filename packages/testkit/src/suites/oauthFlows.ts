@@ -7,7 +7,7 @@ import {
 import { describe, expect, test } from '@jest/globals';
 import { type OpenStore, useStore } from './useStore.ts';
 
-/** Far ahead: MongoDB itself removes what is long over. */
+/** In the future, because MongoDB removes expired documents itself. */
 const NOW = 4_000_000_000_000;
 
 export function aFlow(overrides: Partial<OAuthFlowRecord> = {}): OAuthFlowRecord {
@@ -63,7 +63,7 @@ export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): v
       expect(joined).toEqual(
         joined.map(() => ({ kind: 'pending', flow: aFlow({ id: `f${insertedIndex}` }) })),
       );
-      // Everybody else, and the same user elsewhere, has a place of their own.
+      // The limit applies per tenant, user and server.
       for (const other of [{ tenant: 'other' }, { userId: 'u2' }, { serverId: 's2' }])
         expect(await insert({ id: JSON.stringify(other), ...other })).toEqual({ kind: 'inserted' });
       for (const status of ['approved', 'failed', 'cancelled'] as const) {

@@ -13,7 +13,7 @@ import { aUser } from './accounts.ts';
 import { aFlow, anOAuthClient } from './oauthFlows.ts';
 import { anOverride } from './servers.ts';
 
-/** Several real processes on one store. `primary` ones keep users and tickets too. */
+/** Several real processes with one store. `primary` stores also hold users and tickets. */
 export function processesSuite(
   label: string,
   spec: () => Promise<StoreSpec>,
@@ -132,7 +132,7 @@ const claimBy = (owner: string, ttlMs: number) => [
   { generation: 1, rtHash: 'rt-1', tokenSeq: 1, owner, ttlMs },
 ];
 
-/** Several real processes and what the token vault keeps: of each thing that may be done once, one does it. */
+/** Several real processes with one vault store: each exclusive operation succeeds in exactly one of them. */
 export function vaultProcessesSuite(label: string, spec: () => Promise<StoreSpec>): void {
   describe(`the vault’s processes on ${label}`, () => {
     const running: StoreProcess[] = [];
@@ -145,7 +145,7 @@ export function vaultProcessesSuite(label: string, spec: () => Promise<StoreSpec
       running.push(...started);
       return started as [StoreProcess, StoreProcess, StoreProcess];
     };
-    /** Five times by each process, at once. */
+    /** Each process makes five concurrent calls. */
     const callOnAll = <T>(processes: StoreProcess[], method: string, argsOf: (owner: string) => unknown[]) =>
       Promise.all(
         processes.flatMap((process, p) =>

@@ -5,17 +5,17 @@ import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 import { aUser } from './accounts.ts';
 
-/** What two replicas do at once, made to meet: each test says what happens in the middle of the other's work. */
+/** Interleaved operations of two replicas: each test runs one in the middle of the other. */
 export function signOutsSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`sign-outs on ${label}`, () => {
     const opened = useStore(open);
 
-    /** `meanwhile` runs before the first session is removed, after it was looked up. */
+    /** `meanwhile` runs after the session was looked up and before it is removed. */
     async function createRig() {
       const store = opened();
       const user = aUser();
       await store.users.insert(user);
-      /** The sessions that have tokens at the identity provider. */
+      /** The sessions with tokens at the identity provider. */
       const tokens = new Set<string>();
       let interleaved: (() => Promise<void>) | null = null;
       const runInterleaved = async () => {
@@ -40,7 +40,7 @@ export function signOutsSuite(label: string, open: OpenStore<PrimaryStore>): voi
       });
       const signedIn = await sessions.start(user, { via: 'openid', groups: [] });
       tokens.add(signedIn.hash);
-      /** As the callback of the identity provider does it: first the tokens, then what they are for. */
+      /** In the order of the identity provider's callback: first the tokens, then the session. */
       async function grant(hash: string, afterTokens = async () => undefined as unknown): Promise<void> {
         tokens.add(hash);
         await afterTokens();

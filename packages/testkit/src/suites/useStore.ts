@@ -1,9 +1,9 @@
 import { afterEach, beforeEach } from '@jest/globals';
 
-/** Opens a fresh, empty store for the test. */
+/** Opens an empty store for a test. */
 export type OpenStore<S> = () => Promise<S>;
 
-/** A fresh store for each test of the surrounding `describe`, closed after it. */
+/** An empty store for each test of the enclosing `describe`, closed afterwards. */
 export function useStore<S extends { close(): Promise<void> }>(open: OpenStore<S>): () => S {
   let store: S | undefined;
   beforeEach(async () => {

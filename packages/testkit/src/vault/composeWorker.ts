@@ -14,7 +14,7 @@ import {
 
 export interface WorkerParts {
   readonly commands: VaultCommands;
-  /** As the gateway stops: what is under way ends first. */
+  /** Closes like the gateway: operations in progress finish first. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ function keyOf(user: string): CredentialKey {
   };
 }
 
-/** The product's own stores, door out and vault, put together as the gateway does. */
+/** The real stores, egress and vault, composed as in the gateway. */
 export async function composeWorker(spec: VaultSpec): Promise<WorkerParts> {
   const clock = createRigClock(spec.aheadMs, spec.skewMs);
   const random = systemRandom;
@@ -143,7 +143,7 @@ interface Parts {
   readonly keyOf: (user: string) => CredentialKey;
 }
 
-/** Calls of a tool as the gateway makes them: a token of the vault, and one recovery when the server refuses it. */
+/** Calls a tool like the gateway: with a token of the vault, and one recovery if the server refuses it. */
 function createWorkerCalls({ vault, fetch, url, keyOf }: Parts) {
   async function callWhoami(accessToken: string): Promise<{ status: number; user: string }> {
     const response = await fetch(url, {
@@ -192,12 +192,12 @@ function createWorkerCalls({ vault, fetch, url, keyOf }: Parts) {
   };
 }
 
-/** An outcome without a token, in words. */
+/** Describes an outcome without a token. */
 function describeFailure(outcome: { readonly kind: string; readonly reason?: string }): string {
   return outcome.reason === undefined ? outcome.kind : `${outcome.kind}: ${outcome.reason}`;
 }
 
-/** A gate before the network: what waits here was never sent. */
+/** Holds requests before the network. A held request was never sent. */
 interface SendGate {
   readonly fetch: Fetch;
   hold(): void;

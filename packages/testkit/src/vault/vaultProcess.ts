@@ -3,25 +3,25 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { VaultCommands, VaultSpec } from './vaultSpec.ts';
 
-/** A real process with a vault of its own, driven over IPC: it can be frozen and killed at any moment. */
+/** A real process with its own vault, controlled over IPC, that can be suspended and killed at any moment. */
 export interface VaultProcess extends VaultCommands {
   readonly pid: number;
-  /** SIGSTOP: it holds whatever it holds, and does nothing. */
+  /** SIGSTOP: suspends the process with everything it holds. */
   freeze(): void;
   thaw(): void;
-  /** SIGKILL, and gone when it resolves. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>;
-  /** SIGTERM: the exit code once it is gone. */
+  /** Sends SIGTERM. Resolves with the exit code. */
   terminate(): Promise<number | null>;
-  /** Everything it wrote to its streams since it was opened. */
+  /** All output since it was opened. */
   output(): string;
 }
 
-/** One that has loaded everything and waits for its part. It can play several, one after the other. */
+/** A process that has loaded all code and can host several vaults in sequence. */
 interface IdleProcess {
   ready(): Promise<unknown>;
   open(spec: VaultSpec): Promise<VaultProcess>;
-  /** False when it did not end its part in time, and is gone. */
+  /** False if the vault did not close in time and the process was killed. */
   reset(): Promise<boolean>;
   kill(): Promise<void>;
 }
@@ -120,12 +120,12 @@ function startIdleProcess(): IdleProcess {
   };
 }
 
-/** Processes that outlive a stage: loading everything takes them longer than most tests take. */
+/** Processes that several tests share, because loading the code takes longer than most tests. */
 export interface VaultPool {
-  /** Starts so many ahead, and waits until they can be used. */
+  /** Starts this many processes in advance and waits until they are ready. */
   prepare(count: number): Promise<void>;
   open(spec: VaultSpec): Promise<VaultProcess>;
-  /** Ends the part of a process; what has died, or does not end it, is not used again. */
+  /** Closes the vault of a process. A process that died or does not close is not reused. */
   release(process: VaultProcess): Promise<void>;
   close(): Promise<void>;
 }
@@ -148,9 +148,9 @@ export function createVaultPool(): VaultPool {
     async release(process) {
       const idleProcess = busy.get(process);
       busy.delete(process);
-      // One that was frozen must wake to hear that it is over.
+      // A suspended process must run in order to receive the message.
       process.thaw();
-      // Another one in its place: it loads while the test goes on.
+      // Starts another process, which loads while the test continues.
       if (idleProcess) idle.unshift((await idleProcess.reset()) ? idleProcess : startIdleProcess());
     },
     async close() {

@@ -25,37 +25,37 @@ export type VaultBackend =
 export interface VaultProcessRigOptions {
   readonly backend: VaultBackend;
   readonly authorization?: AuthorizationServerOptions;
-  /** Numbers of the chain that differ from the real ones, for every process. */
+  /** Timings that differ from the production values, for every process. */
   readonly timings?: Readonly<Record<string, number>>;
   readonly rotationGraceMs?: number;
-  /** Whose processes are used; they go back there in the end. Absent: its own. */
+  /** Provides the processes and takes them back. Default: a pool of this rig. */
   readonly pool?: VaultPool;
 }
 
-/** An authorization server, a server that wants its tokens, a store of its own, and processes that share it. */
+/** An authorization server, a server that requires its tokens, a store, and processes that share it. */
 export interface VaultProcessRig {
   readonly authorization: AuthorizationServer;
   readonly server: GuardedMcpServer;
-  /** Who the processes are at the authorization server. */
+  /** The client ID of the processes at the authorization server. */
   readonly clientId: string;
-  /** MongoDB's, where it is the backend. */
+  /** The MongoDB test double, if it is the backend. */
   readonly mongo: MongoDouble | null;
   readonly stores: VaultStores;
   start(options?: { skewMs?: number }): Promise<VaultProcess>;
   /** At least one. */
   startMany(count: number): Promise<[VaultProcess, ...VaultProcess[]]>;
-  /** Lets time go on for everybody: processes, stores and the authorization server. Redis alone does not see it. */
+  /** Advances the time of processes, stores and the authorization server. Redis keeps its own time. */
   advance(ms: number): Promise<void>;
-  /** A grant of the authorization server, not stored anywhere yet. */
+  /** Creates a grant at the authorization server, without storing it. */
   grantTo(user: string): GrantedTokens;
-  /** Gives a user a grant, through the vault of a process. */
+  /** Creates a grant for a user and stores it through the vault of a process. */
   signIn(process: VaultProcess, user: string, baseGeneration?: number): Promise<GrantedTokens>;
-  /** Every process is asked for so many calls at once; all reports as one. */
+  /** Makes concurrent calls in every process and merges the reports. */
   callFromAll(
     processes: readonly VaultProcess[],
     order: Omit<CallsCommand, 'users'> & Partial<CallsCommand>,
   ): Promise<CallsReport>;
-  /** What every process that ever ran here wrote. */
+  /** The output of all processes that ever ran. */
   output(): string;
   close(): Promise<void>;
 }

@@ -1,14 +1,14 @@
 import { type Clock, systemClock } from '@behalf/kernel';
 import type { GrantedTokens } from '../oauth/authorizationServer.ts';
 
-/** Which stores a child process opens: SQLite beside `dataDir`, or MongoDB with Redis. */
+/** The stores of a child process: SQLite in `dataDir`, or MongoDB with Redis. */
 export interface VaultStores {
   readonly dataDir: string;
   readonly mongoUri?: string;
   readonly redis?: { readonly uri: string; readonly prefix: string };
 }
 
-/** Everything a child process is told at its start. */
+/** The configuration of a child process. */
 export interface VaultSpec {
   readonly stores: VaultStores;
   /** 64 hex digits. */
@@ -19,57 +19,57 @@ export interface VaultSpec {
   readonly clientId: string;
   /** The MCP server that the tokens are for. */
   readonly resource: string;
-  /** Ports of 127.0.0.1 that it may reach. */
+  /** Loopback ports that the process may contact. */
   readonly ports: readonly number[];
   readonly rotationGraceMs: number;
-  /** Numbers of the chain that differ from the real ones. */
+  /** Timings that differ from the production values. */
   readonly timings: Readonly<Record<string, number>>;
-  /** How far its clock is off. Only where the store has one of its own. */
+  /** Clock skew of the process. Requires a store with its own clock. */
   readonly skewMs: number;
-  /** How far time on the stage is ahead of the system's clock. */
+  /** How far the test's clock is ahead of the system clock. */
   readonly aheadMs: number;
 }
 
 export interface CallsCommand {
-  /** Each calls so many times, all at once. */
+  /** Each user makes `calls` concurrent calls. */
   readonly users: readonly string[];
   readonly callsPerUser: number;
-  /** Each call begins after a pause of its own, up to so long. Default: at once. */
+  /** Delays each call by a random time up to this. Default: no delay. */
   readonly spreadMs?: number;
 }
 
 export interface CallsReport {
   readonly succeeded: number;
-  /** Why the others did not, with how often. */
+  /** Failed calls by reason. */
   readonly failures: Readonly<Record<string, number>>;
-  /** Calls that the server saw as somebody else's. */
+  /** Calls that the server attributed to another user. */
   readonly wrongUser: number;
 }
 
 interface GrantCommand {
   readonly user: string;
   readonly tokens: GrantedTokens;
-  /** By the clock of the stage. */
+  /** By the clock of the test. */
   readonly sentAt: number;
-  /** 0: it is the first one. */
+  /** 0 for the first generation. */
   readonly baseGeneration: number;
 }
 
-/** What a child process does when told to, by name. */
+/** The commands of the child process. */
 export interface VaultCommands {
   commit(order: GrantCommand): Promise<{ kind: string; generation: number }>;
   calls(order: CallsCommand): Promise<CallsReport>;
-  /** The outcome of asking for a token, without the token: `token`, or the kind and the reason. */
+  /** Requests a token and returns the outcome without it: `token`, or kind and reason. */
   token(user: string): Promise<string>;
   status(user: string): Promise<VaultStatus | null>;
-  /** From now on token requests wait before they are sent. */
+  /** Holds all further token requests before they are sent. */
   holdSends(): Promise<void>;
   releaseSends(): Promise<void>;
-  /** How many wait. */
+  /** The number of held requests. */
   heldSends(): Promise<number>;
-  /** From now on nothing that it has received can be stored. */
+  /** Makes storing received tokens fail from now on. */
   failSaves(): Promise<void>;
-  /** Time on the stage is so far ahead from now on. */
+  /** Sets how far the test's clock is ahead. */
   setAhead(ms: number): Promise<void>;
 }
 
@@ -80,13 +80,13 @@ export interface VaultStatus {
   readonly fingerprint: string | null;
 }
 
-/** The clock of everybody on a stage, or of a process that is off it. */
+/** The clock of a test, or of a process with skew. */
 interface RigClock extends Clock {
-  /** From now on so far ahead of the system's. */
+  /** Sets how far it is ahead of the system clock. */
   setAhead(ms: number): void;
 }
 
-/** Time jumps, timers run as ever: what processes wait for each other is waited for in earnest. */
+/** The time can jump; timers run in real time, because processes wait for each other. */
 export function createRigClock(aheadMs: number, skewMs = 0): RigClock {
   let currentAheadMs = aheadMs;
   return {

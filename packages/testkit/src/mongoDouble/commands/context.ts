@@ -5,12 +5,12 @@ import { ServerError, badValue, failedToParse, notInManifest } from '../serverEr
 import { type Doc, isDoc } from '../values.ts';
 import type { Cursors } from './reads.ts';
 
-/** What one command works with. */
+/** The environment of one command. */
 export interface CommandContext {
   readonly db: string;
   readonly databases: Databases;
   readonly cursors: Cursors;
-  /** The command's one instant: what `$$NOW` is. */
+  /** The time of the command, which `$$NOW` returns. */
   readonly now: Date;
   readonly runOnce: RunOnce;
   readonly isRetryable: boolean;
@@ -18,7 +18,7 @@ export interface CommandContext {
 
 export type Handler = (command: Doc, context: CommandContext) => Doc;
 
-/** The collection a command names in its first field. */
+/** The collection that the first field of a command names. */
 export function collectionNameOf(command: Doc, name: string): string {
   const target = command[name];
   if (typeof target !== 'string' || target === '') throw badValue(`${name} needs the name of a collection`);
@@ -29,7 +29,7 @@ export function documentsOf(collection: Collection | undefined): Doc[] {
   return collection?.all() ?? [];
 }
 
-/** Refuses a field of a sub-document that the manifest does not list. */
+/** Rejects fields of a sub-document that the manifest does not list. */
 export function assertKnownFields(doc: unknown, allowed: readonly string[], location: string): Doc {
   if (!isDoc(doc)) throw badValue(`${location} must be a document`);
   for (const field of Object.keys(doc)) {
@@ -43,7 +43,7 @@ export function assertNonEmptyArray(value: unknown, location: string): unknown[]
   return value;
 }
 
-/** Runs a statement of a numbered write once; a retry of it gets what the first run gave. */
+/** Runs a statement of a retryable write once. A retry returns the first result. */
 type RunOnce = <T>(statement: number, run: () => T) => T;
 
 interface SessionWrites {
@@ -51,7 +51,7 @@ interface SessionWrites {
   results: Map<number, unknown>;
 }
 
-/** Retryable writes: a session's latest transaction number and what its statements answered. */
+/** Retryable writes: the latest transaction number of a session and the results of its statements. */
 interface Retries {
   runOnceFor(name: CommandName, command: Doc): RunOnce;
   endSessions(sessions: readonly unknown[]): void;
@@ -78,7 +78,7 @@ export function createRetries(): Retries {
         known?.txnNumber === txnNumber ? known : { txnNumber, results: new Map<number, unknown>() };
       sessions.set(key, writes);
       return <T>(statement: number, run: () => T): T => {
-        // A statement that failed changed nothing and is not kept: its retry runs again, as on a real server.
+        // A failed statement changed nothing and is not recorded: its retry runs again, as on a real server.
         if (!writes.results.has(statement)) writes.results.set(statement, run());
         return writes.results.get(statement) as T;
       };

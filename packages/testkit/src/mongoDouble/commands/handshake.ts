@@ -1,7 +1,7 @@
 import { ObjectId } from 'bson';
 import type { Doc } from '../values.ts';
 
-/** The wire version of MongoDB 7.0, whose behaviour the manifest follows. */
+/** The wire version of MongoDB 7.0, whose behavior the manifest follows. */
 const WIRE_VERSION = 21;
 const VERSION = '7.0.0';
 export const SET_NAME = 'behalf-test-double';
@@ -15,7 +15,7 @@ export function createMember(address: string): Member {
   return { address, electionId: new ObjectId() };
 }
 
-/** A replica set of one: only in a set do drivers number their writes, so that a retry is recognised. */
+/** Reports a replica set with one member: drivers use retryable writes only with a replica set. */
 export function helloReply(member: Member, steppedDown: boolean, now: Date): Doc {
   return {
     ok: 1,
@@ -51,7 +51,7 @@ export function buildInfoReply(): Doc {
   };
 }
 
-/** Said in every handshake, in buildInfo and by whoever starts the double: nobody shall take it for a database. */
+/** Returned by every handshake and buildInfo, so that the double is not mistaken for a database. */
 export function mongoDoubleBanner(): string {
   return 'TEST DOUBLE of MongoDB: in memory, for tests only, never for users. No data is stored.';
 }

@@ -125,7 +125,7 @@ function accumulate(operator: string, values: unknown[]): unknown {
   return (operator === '$min' ? sorted[0] : sorted.at(-1)) ?? null;
 }
 
-/** Sorts by a specification; a missing field sorts as null does. */
+/** Sorts by a specification. A missing field sorts like null. */
 export function sortDocuments(docs: readonly Doc[], sort: unknown): Doc[] {
   if (sort === undefined) return [...docs];
   if (!isDoc(sort)) throw badValue('A sort must be a document');
@@ -162,7 +162,7 @@ function parseCount(value: unknown, name: string): number {
   return value;
 }
 
-/** Plain inclusion or exclusion of fields; computed fields are refused. */
+/** Includes or excludes fields. Computed fields are rejected. */
 export function compileProjection(projection: unknown): (doc: Doc) => Doc {
   if (projection === undefined) return (doc) => doc;
   if (!isDoc(projection)) throw badValue('A projection must be a document');
@@ -192,7 +192,7 @@ export function compileProjection(projection: unknown): (doc: Doc) => Doc {
   };
 }
 
-/** Results that did not fit the first batch. */
+/** Results after the first batch. */
 export interface Cursors {
   /** The reply of a command that opens a cursor. */
   open(namespace: string, docs: readonly Doc[], batchSize: number | undefined, isSingleBatch: boolean): Doc;
@@ -200,7 +200,7 @@ export interface Cursors {
   kill(ids: readonly unknown[]): number[];
 }
 
-/** MongoDB's default for a first batch. */
+/** MongoDB's default size of the first batch. */
 const FIRST_BATCH = 101;
 
 export function createCursors(): Cursors {

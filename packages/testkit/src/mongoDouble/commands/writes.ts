@@ -13,7 +13,7 @@ import {
 } from './context.ts';
 import { compileProjection, sortDocuments } from './reads.ts';
 
-/** Runs the statements of a write; the first failure ends an ordered one. */
+/** Runs the statements of a write. The first failure ends an ordered write. */
 function runStatements(
   command: Doc,
   list: unknown[],
@@ -25,7 +25,7 @@ function runStatements(
     try {
       run(statement, index);
     } catch (error) {
-      // What is outside the manifest fails the whole command: as one of many write errors it could be overlooked.
+      // An unsupported statement fails the whole command: as one of many write errors it could be overlooked.
       if (!(error instanceof ServerError) || error.code === NOT_IMPLEMENTED) throw error;
       writeErrors.push({ index, code: error.code, errmsg: error.message, ...error.details });
       if (ordered) break;
@@ -134,7 +134,7 @@ function refuseNumberedMulti(context: CommandContext, multi: boolean): void {
   }
 }
 
-/** One document, found and changed as one step: what leases and counters stand on. */
+/** Finds and changes one document atomically. Leases and counters depend on this. */
 export const findAndModify: Handler = (command, context) =>
   context.runOnce(0, () => findAndChange(command, context));
 
