@@ -84,8 +84,8 @@ export const access: readonly Mutant[] = [
   {
     id: 'credential-choice-of-another-user',
     file: 'packages/gateway/src/credentials/credentialSelector.ts',
-    find: 'const cacheKey = JSON.stringify([principal.tenant, holder, serverId]);\n      const cached',
-    replace: 'const cacheKey = JSON.stringify([principal.tenant, serverId]);\n      const cached',
+    find: 'const cacheKey = JSON.stringify([tenant, holder, serverId]);',
+    replace: 'const cacheKey = JSON.stringify([tenant, serverId]);',
     test: 'test/scenarios/blocksRun.test.ts',
     title: '200 runs of two users at once, each with their own token alone',
   },

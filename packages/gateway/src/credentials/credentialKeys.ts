@@ -1,14 +1,13 @@
 import type { Principal } from '../principal/principal.ts';
 
-/** How credentials call the user whose they are. */
+/** The `principal` of credentials that belong to the gateway, for servers that all users share. */
+export const APP_HOLDER = '@app';
+
+/** The `principal` of a user's credentials. */
 export function credentialHolder({ userId }: Pick<Principal, 'userId'>): string {
   return `user:${userId}`;
 }
 
-/** How they call us, where everybody shares what is ours. */
-export const APP_HOLDER = '@app';
-
-/** Of a user's holder their id. */
 export function userIdOfHolder(holder: string): string | undefined {
   return holder.startsWith('user:') ? holder.slice('user:'.length) : undefined;
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LruMap } from '@behalf/kernel';
 import type { TemplateValues, bodyFields } from '@behalf/settings';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { CredentialKey } from '../ports/index.ts';
@@ -6,61 +7,58 @@ import { type Principal, principalKey } from '../principal/principal.ts';
 import { type UserServer, listDeclaredVariables, mayRequireOAuth, usesGraph } from '../servers/definition.ts';
 import { type RenderContext, type RenderFailure, renderTarget } from '../servers/render.ts';
 import type { SharedTarget, UpstreamTarget } from '../upstream/target.ts';
-import { createLruMap } from './lruMap.ts';
 import { canonicalizeUrl } from './oauth/addresses.ts';
 import type { OAuthTokens, UserToken } from './oauthTokens.ts';
 import { type OboTokens, type TokenRequestBudget, createTokenRequestBudget } from './obo/bearer.ts';
 import type { OboOptions } from './obo/key.ts';
 import { SignInRequired } from './signInRequired.ts';
 import { isBlank } from './variables/userVariables.ts';
-import type { VariableCache, VariableValues } from './variables/variableCache.ts';
+import { type VariableCache, type VariableValues, variableOwner } from './variables/variableCache.ts';
 
-/**
- * What this caller presents to this server, and where. A connection does not know where it came from.
- */
+/** The target of a call with everything that it presents to the server. */
 export interface Credential {
   readonly target: UpstreamTarget;
   /**
-   * Two credentials with one binding may share a session: the same address, the same values of the same user, the same
-   * grant. A token that is merely refreshed keeps it. A hash: it tells nothing of what it binds.
+   * Two credentials with the same binding may share a session: same address, user, values and grant. A refresh does
+   * not change it. A hash: it reveals none of these.
    */
   readonly binding: string;
-  /** Only one call at a time may be made with it: which credential it is. */
+  /** Set if only one call at a time may use this credential. */
   readonly exclusiveKey?: CredentialKey;
-  /** Which of the user's own it is, where they may have several. */
+  /** The label of the credential, if the user may have several. */
   readonly label?: string;
 }
 
 export type { SignInReason } from './signInRequired.ts';
 
-/** Fields of the chat request, as far as the caller sent them. */
+/** The fields of the chat request that the caller sent. */
 export type BodyFields = { readonly [K in (typeof bodyFields)[number]]?: string };
 
 interface CredentialParts {
   readonly variables: VariableCache;
-  /** What users' own tokens are exchanged for. */
+  /** Tokens by token exchange (On-Behalf-Of). */
   readonly obo: OboTokens;
-  /** What users were given at servers. */
+  /** Tokens by sign-in at the server. */
   readonly oauth: OAuthTokens;
-  /** What the token behind `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}` is asked for with. */
+  /** The scopes of the token in `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}`. */
   readonly graphScopes: string;
-  /** Our own environment; child processes get a handful of names of it. */
+  /** The gateway's environment. Child processes receive a few of its variables. */
   readonly inheritedEnv: RenderContext['inheritedEnv'];
 }
 
-/** What is presented in place of the token that is in use. */
+/** Replaces the token of the selected credential. */
 interface CredentialOverride {
-  /** Which of the user's own credentials: that one or none. */
+  /** The user's credential with this label, or none. */
   readonly label?: string | undefined;
-  /** This very one. */
+  /** This token. */
   readonly userToken?: UserToken | undefined;
 }
 
-/** What a user presents to a server that is not shared. */
+/** The credentials of users for user-scoped servers. */
 export interface Credentials {
   /**
-   * Throws what is missing or unusable, by name: `SignInRequired` where the user has to sign in at the server. Nothing was sent
-   * then, and nothing can be. `purse`: of the call that it is for. `instead`: of the token that is in use.
+   * Throws if something is missing or unusable: `SignInRequired` if the user must sign in at the server, otherwise an
+   * error that names the missing values. Nothing was sent to the server then. `budget`: the budget of the call.
    */
   obtain(
     server: UserServer,
@@ -73,7 +71,6 @@ export interface Credentials {
 
 const MAX_RENDERED = 10_000;
 
-/** What a credential is made of. */
 interface RenderInput {
   readonly server: UserServer;
   readonly principal: Principal;
@@ -81,17 +78,17 @@ interface RenderInput {
   readonly fields: BodyFields;
 }
 
-/** A credential with all that it was made of, besides the definition. */
+/** A cached credential with the inputs that it was rendered from. */
 interface RenderedEntry extends Pick<RenderInput, 'variables' | 'principal'> {
   readonly credential: Credential;
 }
 
-/** In place of a token that changes while the connection stays: never sent anywhere. */
+/** Stands for the Graph token when the binding is computed, because the token changes and the session stays. Never sent. */
 const PLACEHOLDER_TOKEN = 'token';
 
 export function createCredentials(parts: CredentialParts): Credentials {
   const { variables, inheritedEnv, obo, oauth } = parts;
-  const renderedCache = createLruMap<RenderedEntry>(MAX_RENDERED);
+  const renderedCache = new LruMap<string, RenderedEntry>(MAX_RENDERED);
   const graphRequest: OboOptions = Object.freeze({ scopes: parts.graphScopes });
 
   function renderServer(
@@ -117,11 +114,11 @@ export function createCredentials(parts: CredentialParts): Credentials {
     return Object.freeze({ target, binding });
   }
 
-  /** All but the tokens of others that are presented with it. */
+  /** Without tokens. */
   function renderCached(input: RenderInput): Credential {
     const { server, principal } = input;
     if (server.requestScoped) return renderCredential(input);
-    // The revision has one length, so no two pairs share a key.
+    // All revisions have the same length, so the concatenation is unambiguous.
     const key = server.revision + principalKey(principal);
     const cached = renderedCache.get(key);
     if (cached?.variables === input.variables && isSameUser(cached.principal, principal))
@@ -143,7 +140,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
       { label, userToken } = {},
     ) {
       const input = { server, principal, variables: await readVariables(server, principal), fields };
-      // What the user can fill in comes first: without it a sign-in would lead nowhere.
+      // Report missing values first: a sign-in without them would not make the call possible.
       const credential = renderCached(input);
       const rendered = usesGraph(server.settings)
         ? { ...credential, target: renderServer(input, await obtainGraphToken(server, principal, budget)) }
@@ -162,7 +159,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
     },
   };
 
-  /** With what the user was given at the server. The grant is part of the binding: another one is another session there. */
+  /** Adds the user's token. The grant is part of the binding: another grant needs another session. */
   function withUserToken(
     credential: Credential,
     server: UserServer,
@@ -170,7 +167,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
   ): Credential {
     const { target, binding } = credential;
     if (!userToken || target.type === 'stdio') return credential;
-    // A value that users enter may stand in the address: what was given for one is nothing for another.
+    // The address may contain a user variable. A token for one address must not be sent to another.
     if (canonicalizeUrl(target.url) !== userToken.canonicalUrl) throw new SignInRequired('unbound');
     return {
       target: { ...target, bearer: userToken.bearer },
@@ -186,18 +183,18 @@ export function createCredentials(parts: CredentialParts): Credentials {
     budget: TokenRequestBudget,
   ): Promise<string> {
     const token = await obo.bearerFor(server, principal, graphRequest, budget).token();
-    // What is bound to a key is nothing as a text in a header of its own.
+    // A DPoP-bound token does not work as a plain header value.
     if (typeof token !== 'string') throw new GatewayError('OBO_MISCONFIGURED');
     return token;
   }
 }
 
-/** Where users sign in, or could: one that says nothing of credentials may ask for a sign-in when it is called. */
+/** Whether users sign in at the server, or may have to: a server without `auth` may answer 401. */
 export function usesUserToken(server: UserServer): boolean {
   return server.auth === 'oauth' || (server.auth === 'none' && mayRequireOAuth(server));
 }
 
-/** Known from the kind of server alone, but for those that need a sign-in as well. */
+/** Whether the definition contains values that users enter. */
 export function usesUserVariables({ auth, settings }: UserServer): boolean {
   return (
     auth === 'userVars' ||
@@ -205,20 +202,11 @@ export function usesUserVariables({ auth, settings }: UserServer): boolean {
   );
 }
 
-const variableOwner = ({ id }: UserServer, { tenant, userId }: Principal) => ({
-  tenant,
-  userId,
-  serverId: id,
-});
-
 function isSameUser(a: Principal, b: Principal): boolean {
   return a === b || (a.name === b.name && a.email === b.email && a.role === b.role);
 }
 
-/**
- * Only names that the definition declares: a value that came into the store under another name, that of the user's
- * identity say, is not there.
- */
+/** Only declared names: a stored value under another name, such as an identity field, is ignored. */
 function requireDeclaredValues(
   { name, settings }: UserServer,
   stored: VariableValues | null,
@@ -240,9 +228,9 @@ function requireDeclaredValues(
   return Object.fromEntries(values);
 }
 
-/** As far as we know the user. What is not here, or is blank, is not known, and what asks for it fails. */
+/** The identity fields of templates. A template that needs a field that is missing or blank fails. */
 export function userFieldsOf({ kind, userId, name, email, role }: Principal): Record<string, string> {
-  // A program is nobody: what asks for a user fails for it.
+  // Service principals have no user identity.
   if (kind === 'service') return {};
   return withoutBlanks({ ID: userId, NAME: name, EMAIL: email, ROLE: role });
 }

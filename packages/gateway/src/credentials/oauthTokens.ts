@@ -15,21 +15,22 @@ import type { CredentialVault, TokenOutcome, VaultToken } from './vault/vault.ts
 
 export const DEFAULT_LABEL = 'default';
 
-/** A user's own token at a server, for one call. */
+type TokenSource = Pick<CredentialVault, 'peek' | 'token' | 'recover'>;
+
+/** A user's own token for a server, for one call. */
 export interface UserToken {
   readonly bearer: Bearer;
-  /** Changes with the grant, and not with a token that is merely renewed. */
+  /** Identifies the grant. A refresh does not change it. */
   readonly grantHash: string;
   readonly key: CredentialKey;
-  /** The only address that it may be presented to. */
+  /** The only URL that may receive the token. */
   readonly canonicalUrl: string;
 }
 
 export interface OAuthTokens {
   /**
-   * This user's token for this server. Null: they never had one, and the server may be asked without. Throws `SignInRequired`
-   * when they have to act, and what is somebody else's to mend as a `GatewayError`. `label`: of which credential; one that is
-   * not there is absent, and nothing takes its place.
+   * This user's token for this server. Null: the user never signed in and the server may be called without a token.
+   * Throws `SignInRequired` if the user must act, otherwise a `GatewayError`. With `label`: only that credential.
    */
   obtain(
     server: UserServer,
@@ -40,16 +41,17 @@ export interface OAuthTokens {
 }
 
 interface OAuthTokenParts {
-  readonly vault: Pick<CredentialVault, 'peek' | 'token' | 'recover'>;
+  readonly vault: TokenSource;
   readonly selector: Pick<CredentialSelector, 'select'>;
 }
 
-/** Whether a user who never signed in at it may call it all the same. */
+/** Whether a user who never signed in may call the server. */
 export function canCallWithoutToken({ settings, auth }: UserServer): boolean {
   return auth !== 'oauth' || settings.auth === 'optional';
 }
 
 export function createOAuthTokens({ vault, selector }: OAuthTokenParts): OAuthTokens {
+  /** A hash per token object: the hot path computes none. */
   const grantHashes = new WeakMap<VaultToken, string>();
 
   function toGrantHash(token: VaultToken): string {
@@ -71,32 +73,27 @@ export function createOAuthTokens({ vault, selector }: OAuthTokenParts): OAuthTo
     canonicalUrl: token.canonicalUrl,
   });
 
-  async function obtainToken(
-    key: CredentialKey | undefined,
-    server: UserServer,
-    budget: TokenRequestBudget,
-    label: string | undefined,
-  ): Promise<UserToken | null> {
-    if (!key) {
-      if (label === undefined && canCallWithoutToken(server)) return null;
-      throw new SignInRequired('absent');
-    }
-    const token = vault.peek(key) ?? tokenOrThrow(await vault.token(key));
-    return toUserToken(key, token, budget);
-  }
-
   return {
-    obtain(server, principal, budget, label) {
-      // Programs have nobody who could sign in: they are told so like everybody who never did.
-      const key = selector.select(server, principal, label);
-      if (key instanceof Promise) return key.then((found) => obtainToken(found, server, budget, label));
-      const token = key && vault.peek(key);
-      return key && token ? toUserToken(key, token, budget) : obtainToken(key, server, budget, label);
-    },
+    obtain: (server, principal, budget, label) =>
+      // Service principals cannot sign in: they have no credential, like users who never signed in.
+      chain(selector.select(server, principal, label), (key) => {
+        if (key) return chain(currentToken(vault, key), (token) => toUserToken(key, token, budget));
+        if (label === undefined && canCallWithoutToken(server)) return null;
+        throw new SignInRequired('absent');
+      }),
   };
 }
 
-/** Where the tokens of a user at a server are kept. */
+/** Continues synchronously if the value is there: a warm call allocates no promise. */
+function chain<T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+function currentToken(vault: TokenSource, key: CredentialKey): VaultToken | Promise<VaultToken> {
+  return vault.peek(key) ?? vault.token(key).then(tokenOrThrow);
+}
+
+/** The key of a user's credential at a server. */
 export function userCredentialKey(
   { id: serverId }: Pick<UserServer, 'id'>,
   principal: Principal,
@@ -106,7 +103,7 @@ export function userCredentialKey(
   return { tenant: principal.tenant, principal: credentialHolder(principal), serverId, kind, label };
 }
 
-/** The token, or what its user, the operator or nobody but time can do about it. */
+/** Throws what the user or the operator must do if there is no token. */
 export function tokenOrThrow(outcome: TokenOutcome): VaultToken {
   switch (outcome.kind) {
     case 'token':
@@ -120,16 +117,16 @@ export function tokenOrThrow(outcome: TokenOutcome): VaultToken {
   }
 }
 
-/** One call's way to its token. It never holds more than the access tokens that it was given to present. */
+/** The token of one call. It knows only access tokens that the vault provided for this call. */
 function createVaultBearer(
-  vault: Pick<CredentialVault, 'peek' | 'token' | 'recover'>,
+  vault: TokenSource,
   key: CredentialKey,
   first: VaultToken,
   budget: TokenRequestBudget,
 ): Bearer {
   let presented = first;
   let isReplaced = false;
-  /** All of them: a server may repeat one that was replaced in the middle of the call. */
+  /** Every token of the call: a server may echo one that was refreshed during the call. */
   const presentedTokens = new Set([first.accessToken]);
 
   function setPresented(token: VaultToken): void {
@@ -140,21 +137,16 @@ function createVaultBearer(
 
   function presentToken(token: VaultToken): WireToken {
     setPresented(token);
-    // A login meanwhile is another grant: its token is not for a connection that was opened with the one before.
+    // A sign-in during the call is another grant. The connection belongs to the previous one.
     if (isReplaced) throw new SignInRequired('revoked', { credentialId: token.id });
     return toWireToken(token);
   }
 
   return {
-    token() {
-      const current = vault.peek(key);
-      return current
-        ? presentToken(current)
-        : vault.token(key).then((outcome) => presentToken(tokenOrThrow(outcome)));
-    },
+    token: () => chain(currentToken(vault, key), presentToken),
     async renew() {
       const refusedToken = presented.accessToken;
-      // The vault learns of it also the second time: then no token is the answer.
+      // Also on the second refusal: the vault then records that no token is accepted.
       const outcome = await vault.recover(key, refusedToken);
       if (budget.isRenewed) {
         if (outcome.kind === 'needs_reauth') tokenOrThrow(outcome);
@@ -173,7 +165,7 @@ function createVaultBearer(
   };
 }
 
-/** What a sign-in has to ask for so that the server is content: all that it had, and what is missing. */
+/** The error for `insufficient_scope`: the next sign-in requests the granted and the missing scopes. */
 function toStepUpError(
   { id, scopes, scopesRequested }: VaultToken,
   challenge: Challenge | undefined,
@@ -181,50 +173,38 @@ function toStepUpError(
 ): SignInRequired | undefined {
   const grantedScopes = scopeList(scopes);
   const requestedScopes = scopeList(scopesRequested);
-  // A server that repeats the token it was shown names no scope: it would stand in the result, and in an address.
+  // A server may echo the token as a scope. It must not appear in a result or a URL.
   const containsToken = (scope: string) => presentedTokens.some((token) => scope.includes(token));
   const challengedScopes = scopeList(challenge?.scope ?? '').filter((scope) => !containsToken(scope));
-  // Granted and refused all the same, or asked for and not granted: another sign-in would change nothing.
+  // Already granted, or requested and not granted: another sign-in would not help.
   if (challengedScopes.every((scope) => grantedScopes.includes(scope) || requestedScopes.includes(scope)))
     return undefined;
   const allScopes = [...new Set([...grantedScopes, ...challengedScopes])].sort().join(' ');
   return new SignInRequired('insufficient_scope', { credentialId: id, scopes: allScopes });
 }
 
-/** Tokens of ours (`client_credentials`) for servers that everybody shares. */
-export interface AppTokens {
-  /** For one call; undefined where the server is not called with one. */
-  bearerFor(
-    server: AppServer,
-    budget: TokenRequestBudget,
-  ): AppBearer | undefined | Promise<AppBearer | undefined>;
-  /** For the connection itself: its handshake, its stream, its farewell. */
-  connectionBearer(serverId: string, tenant: string): AppBearer;
-}
+export type AppTokens = ReturnType<typeof createAppTokens>;
 
-export function createAppTokens(vault: Pick<CredentialVault, 'peek' | 'token' | 'recover'>): AppTokens {
-  const createBearer = (key: CredentialKey, token: VaultToken, budget: TokenRequestBudget) =>
-    asAppBearer(createVaultBearer(vault, key, token, budget));
-
+/** The gateway's own tokens (`client_credentials`) for servers that all users share. */
+export function createAppTokens(vault: TokenSource) {
   return {
-    bearerFor(server, budget) {
+    /** For one call. Undefined if the server does not use `client_credentials`. */
+    bearerFor(
+      server: AppServer,
+      budget: TokenRequestBudget,
+    ): AppBearer | undefined | Promise<AppBearer | undefined> {
       if (!usesClientCredentialsGrant(server.settings)) return undefined;
       const key = appCredentialKey(server.id, server.tenant);
-      const token = vault.peek(key);
-      if (token) return createBearer(key, token, budget);
-      return vault.token(key).then((outcome) => createBearer(key, tokenOrThrow(outcome), budget));
+      return chain(currentToken(vault, key), (token) =>
+        asAppBearer(createVaultBearer(vault, key, token, budget)),
+      );
     },
-    connectionBearer(serverId, tenant) {
+    /** For the connection itself: handshake, event stream, close. */
+    connectionBearer(serverId: string, tenant: string): AppBearer {
       const key = appCredentialKey(serverId, tenant);
-      const token = () => {
-        const current = vault.peek(key);
-        return current
-          ? toWireToken(current)
-          : vault.token(key).then((outcome) => toWireToken(tokenOrThrow(outcome)));
-      };
       return asAppBearer({
-        token,
-        // A call that is refused renews; what merely keeps a connection alive asks for what there is.
+        token: () => chain(currentToken(vault, key), toWireToken),
+        // A refused call refreshes the token. Requests that keep a connection alive use the current one.
         renew: () => Promise.resolve(false),
         hasRenewed: () => false,
         presentedTokens: () => [vault.peek(key)?.accessToken].filter((text) => text !== undefined),
@@ -237,7 +217,7 @@ export function appCredentialKey(serverId: string, tenant: string): CredentialKe
   return { tenant, principal: APP_HOLDER, serverId, kind: 'client_credentials', label: DEFAULT_LABEL };
 }
 
-/** The one place where a token is said to be everybody's: its key names nobody. */
+/** The only place that marks a bearer as the gateway's own, and thus usable on shared connections. */
 function asAppBearer(bearer: Bearer): AppBearer {
   return { ...bearer, [ownedByApp]: true };
 }

@@ -1,37 +1,42 @@
 import type { ErrorCode } from '@behalf/contracts';
 
-/**
- * Why a user must act before a server can be called. `absent`: they never signed in there. `expired_no_refresh`: it is over and
- * cannot be renewed. `rejected`: it is not taken any more. `lost_rotation`: its renewal was lost on the way. `revoked`: they, or
- * an administrator, ended it. `unbound`: it was given for another address, issuer or client. `unreadable`: it does not open with
- * our key. `insufficient_scope`: it does not reach far enough. `interaction_required`: the provider wants something of them first.
- * `audience_or_policy`: the server refuses even a new one. `static_rejected`: the token they brought is refused.
- */
+/** Why the user must sign in before a server can be called. */
 export const signInReasons = [
+  /** The user never signed in. */
   'absent',
+  /** The access token expired and there is no refresh token. */
   'expired_no_refresh',
+  /** The authorization server rejected the refresh token. */
   'rejected',
+  /** The response to a refresh was lost, and with it the new refresh token. */
   'lost_rotation',
+  /** The user or an administrator ended the grant. */
   'revoked',
+  /** The grant is for another address, issuer or client than the server has now. */
   'unbound',
+  /** The tokens cannot be decrypted with the gateway's keys. */
   'unreadable',
+  /** The token has too few scopes. */
   'insufficient_scope',
+  /** The identity provider requires an interaction with the user, such as a second factor. */
   'interaction_required',
+  /** The server rejects even a new token. */
   'audience_or_policy',
+  /** The server rejected an imported token. */
   'static_rejected',
 ] as const;
 export type SignInReason = (typeof signInReasons)[number];
 
 interface SignInDetail {
-  /** The credential that is of no use any more; none where there never was one. */
+  /** The unusable credential, if there is one. */
   readonly credentialId?: string | undefined;
-  /** What the next sign-in has to reach, separated by blanks. */
+  /** The scopes that the next sign-in must request, separated by spaces. */
   readonly scopes?: string | undefined;
-  /** What it has to prove: JSON text. Never shown. */
+  /** A claims request for the next sign-in, as JSON text. Never shown. */
   readonly claims?: string | undefined;
 }
 
-/** The user must sign in at the server before it can be called in their name. Nothing else takes the place of that. */
+/** The user must sign in at the server before the gateway can call it on their behalf. */
 export class SignInRequired extends Error {
   override readonly name = 'SignInRequired';
   readonly reason: SignInReason;
@@ -48,13 +53,13 @@ interface ReauthDetail {
     ErrorCode,
     'OBO_SUBJECT_TOKEN_MISSING' | 'OBO_SUBJECT_TOKEN_EXPIRED' | 'OBO_REJECTED' | 'OBO_CONSENT_REQUIRED'
   >;
-  /** By what the caller is known here: a browser signs in anew, a program brings another token. */
+  /** How the caller authenticated: a browser signs in again, a program sends another token. */
   readonly via: 'session' | 'bearer';
-  /** What the next sign-in has to prove: JSON text. */
+  /** A claims request for the next sign-in, as JSON text. */
   readonly claims?: string | undefined;
 }
 
-/** The user must sign in here again before their token can be exchanged. Nothing was sent to the server. */
+/** The user must sign in to Behalf again before their token can be exchanged. Nothing was sent to the server. */
 export class ReauthNeeded extends Error {
   override readonly name = 'ReauthNeeded';
   readonly reason: SignInReason;

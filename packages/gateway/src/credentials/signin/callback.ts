@@ -1,19 +1,21 @@
 import { type FlowError, parseUrl } from '@behalf/contracts';
 import { HiddenText } from '@behalf/kernel';
-import { type AuditEvent, actorOf } from '../../audit/audit.ts';
+import { actorOf } from '../../audit/audit.ts';
 import type { CredentialKey, OAuthFlowRecord } from '../../ports/index.ts';
 import type { UserPrincipal } from '../../principal/principal.ts';
 import { credentialHolder } from '../credentialKeys.ts';
 import { type Prover, toWireToken } from '../oauth/dpop.ts';
 import { withoutRedirects } from '../oauth/network.ts';
-import { type SignInTarget, resolveSignInTarget } from '../oauth/signInTarget.ts';
-import { type TokenEndpointResult, type TokenSet, requestTokens } from '../oauth/tokenEndpoint.ts';
+import type { SignInTarget } from '../oauth/signInTarget.ts';
+import { type TokenEndpointResult, requestTokens } from '../oauth/tokenEndpoint.ts';
+import { errorName } from '../vault/vault.ts';
 import {
   type FlowPayload,
   MAX_EXCHANGE_MS,
   type OAuthFlowParts,
   type ProbeResult,
   endFlow,
+  findUnchangedTarget,
   hashFlowSecret,
   matchesFlowSecret,
   openPayload,
@@ -21,36 +23,37 @@ import {
 import { probeToken, storeGrant } from './storeGrant.ts';
 
 export interface CallbackRequest {
-  /** Of the path. */
+  /** From the path. */
   readonly serverName: string;
   readonly query: URLSearchParams;
-  /** Who is signed in in this browser. */
+  /** The user who is signed in in this browser. */
   readonly principal: UserPrincipal | null;
-  /** What its cookie of a flow holds. */
+  /** Reads the browser's cookie of a flow. */
   readonly browserSecretOf: (flowId: string) => string | null;
 }
 
 export interface CallbackResult {
   readonly ok: boolean;
   readonly error?: FlowError;
-  /** Only to its owner, in their browser. */
+  /** Only for the owner of the flow, in the browser of the flow. */
   readonly flowId?: string;
   readonly returnTo?: string;
 }
 
-/** The end of a sign-in: what the authorization server sent back. In this order, and in no other. */
+/** Handles the redirect from the authorization server. The order of the checks is part of the security. */
 export async function finishFlow(parts: OAuthFlowParts, request: CallbackRequest): Promise<CallbackResult> {
   const parameters = readCallback(request.query);
   if (typeof parameters === 'string') return { ok: false, error: parameters };
   const claimed = await claimFlow(parts, request, parameters);
   if (typeof claimed === 'string') return { ok: false, error: claimed };
   const { flow, principal } = claimed;
+  const { serverName } = request;
   const payload = openPayload(parts.keyring, flow);
   let outcome: FlowError | ProbeResult;
   try {
     outcome = await completeFlow(parts, { ...claimed, payload, parameters });
   } catch (error) {
-    parts.log('oauth_callback_failed', { server: request.serverName, reason: errorName(error) });
+    parts.log('oauth_callback_failed', { server: serverName, reason: errorName(error) });
     outcome = 'callback_failed';
   }
   const probeResult = isProbeResult(outcome) ? outcome : undefined;
@@ -61,7 +64,16 @@ export async function finishFlow(parts: OAuthFlowParts, request: CallbackRequest
     ...(error !== undefined && { error }),
     payload: withoutSecrets(payload, probeResult),
   });
-  parts.audit.note(toConnectEvent(principal, request.serverName, flow, error));
+  parts.audit.note({
+    kind: 'credential',
+    action: 'oauth.connect',
+    tenant: principal.tenant,
+    actor: actorOf(principal),
+    door: 'browser',
+    outcome: error === undefined ? 'ok' : 'failed',
+    ...(error !== undefined && { code: error }),
+    ...{ server: serverName, serverId: flow.serverId },
+  });
   const flowReference = { flowId: flow.id, returnTo: payload.returnTo };
   return error === undefined ? { ok: true, ...flowReference } : { ok: false, error, ...flowReference };
 }
@@ -71,7 +83,10 @@ interface ClaimedFlow {
   readonly principal: UserPrincipal;
 }
 
-/** One callback, of the right user in the right browser, gets it. What is not theirs is left as it was. */
+/**
+ * Claims the flow for one callback: of the right user, in the right browser, with the right `state`. A callback that
+ * fails a check does not change the flow.
+ */
 async function claimFlow(
   { flows, servers, clock, changes }: OAuthFlowParts,
   { serverName, principal, browserSecretOf }: CallbackRequest,
@@ -95,7 +110,7 @@ async function claimFlow(
       userId: principal.userId,
       now,
     },
-    // A process that dies meanwhile keeps its user from beginning anew no longer than this.
+    // If this process dies, the user can start again after this time.
     { status: 'exchanging', expiresAt: Math.min(flow.expiresAt, now + MAX_EXCHANGE_MS) },
   );
   if (!claimedFlow) return 'flow_used';
@@ -108,21 +123,24 @@ interface CompletionInput extends ClaimedFlow {
   readonly parameters: CallbackParameters;
 }
 
-/** What the server makes of the new token, or why there is none. */
+/** Exchanges the code, stores the grant and probes the server with the new token. */
 async function completeFlow(parts: OAuthFlowParts, input: CompletionInput): Promise<FlowError | ProbeResult> {
   const { flow, principal, payload, parameters } = input;
-  // Mix-up: an error of somebody else is neither acted on nor shown.
+  // Mix-up attack (RFC 9207): ignore also the error of another issuer.
   if (!isFromIssuer(parameters.iss, payload)) return 'issuer_mismatch';
-  if (parameters.error !== null) return toFlowError(parameters.error);
+  if (parameters.error !== null) return KNOWN_ERRORS.get(parameters.error) ?? 'provider_error';
   if (parameters.code === null) return 'missing_code';
-  const target = await currentTarget(parts, flow, payload);
+  const target = await findUnchangedTarget(parts.servers, flow, payload);
   if (!target) return 'config_changed';
   const dpopKey = payload.dpopKey === undefined ? undefined : new HiddenText(payload.dpopKey);
   const prover = dpopKey && parts.dpop.proverFor(dpopKey);
   const result = await exchangeCode(parts, flow, payload, target, { code: parameters.code, prover });
   if (typeof result === 'string') return result;
   const { tokens, sentAt } = result;
-  if (!isAcceptedTokenType(tokens, prover, target)) return 'token_exchange_failed';
+  const { accessToken, tokenType, idToken } = tokens;
+  const isDpop = tokenType === 'dpop';
+  // A DPoP-bound token needs our key. With `dpop: require`, a bearer token is not acceptable.
+  if (isDpop ? !prover : target.oauth.raw.dpop === 'require') return 'token_exchange_failed';
   const key: CredentialKey = {
     tenant: flow.tenant,
     principal: credentialHolder(principal),
@@ -130,52 +148,30 @@ async function completeFlow(parts: OAuthFlowParts, input: CompletionInput): Prom
     kind: 'oauth_code',
     label: payload.label,
   };
-  // First of all: whatever fails later, the grant is not lost.
+  const { canonicalUrl, issuer, clientId, resource, endpoints, metadataFetchedAt, clientAuth } = payload;
+  // Store first: no later failure may lose the grant.
   const committed = await storeGrant(parts, {
     ...key,
-    binding: {
-      canonicalUrl: payload.canonicalUrl,
-      issuer: payload.issuer,
-      clientId: payload.clientId,
-      resource: payload.resource,
-    },
+    binding: { canonicalUrl, issuer, clientId, resource },
     endpoints: {
-      token: payload.endpoints.token,
-      revocation: payload.endpoints.revocation,
-      authorization: payload.endpoints.authorization,
-      fetchedAt: payload.metadataFetchedAt,
-      clientAuth: payload.clientAuth,
+      token: endpoints.token,
+      revocation: endpoints.revocation,
+      authorization: endpoints.authorization,
+      fetchedAt: metadataFetchedAt,
+      clientAuth,
     },
-    tokens,
-    sentAt,
+    ...{ tokens, sentAt, dpopKey },
     scopesRequested: payload.scopes,
     baseGeneration: payload.baseGeneration,
-    dpopKey,
   });
   if (committed.kind === 'superseded') return 'superseded';
-  if (tokens.idToken !== undefined) {
-    // Loaded when the first one comes: most servers give none, and a default start stays without it.
+  if (idToken !== undefined) {
+    // Imported on first use: most servers return no ID token, and the module slows down the start.
     const { checkIdToken } = await import('./checkIdToken.ts');
-    await checkIdToken(parts, tokens.idToken, payload, target);
+    await checkIdToken(parts, idToken, payload, target);
   }
-  const { accessToken, tokenType } = tokens;
-  return probeToken(parts, target.server, principal, {
-    key,
-    token: toWireToken({ accessToken, prover: tokenType === 'dpop' ? prover : undefined }),
-    canonicalUrl: payload.canonicalUrl,
-  });
-}
-
-/** Undefined: the definition is not the one that the sign-in was begun for, so that the code is not redeemed. */
-async function currentTarget(
-  { servers }: OAuthFlowParts,
-  { tenant, serverId, userId }: OAuthFlowRecord,
-  payload: FlowPayload,
-): Promise<SignInTarget | undefined> {
-  const server = await servers.get(tenant, serverId);
-  if (server?.revision !== payload.definitionRevision) return undefined;
-  const target = await resolveSignInTarget(servers, server, { tenant, holder: credentialHolder({ userId }) });
-  return target?.canonicalUrl === payload.canonicalUrl ? target : undefined;
+  const token = toWireToken({ accessToken, prover: isDpop ? prover : undefined });
+  return probeToken(parts, target.server, principal, { key, token, canonicalUrl });
 }
 
 async function exchangeCode(
@@ -206,29 +202,17 @@ async function exchangeCode(
     headers: target.headers,
     fetch: withoutRedirects(network.fetchFor(target, issuer)),
     readError: network.readError,
-    clock,
-    random,
-    prover,
+    ...{ clock, random, prover },
   });
   if (result.kind === 'tokens') return result;
   log('oauth_code_exchange_failed', { server: target.server.name, reason: result.kind });
-  // The code is spent. The next sign-in finds no dead client in its way; one that is configured stays.
+  // A refused dynamic client is deleted, so that the next sign-in registers a new one. A configured one stays.
   if (result.kind === 'client_refused') await clients.forget(clientUse, client);
   if (result.kind === 'moved') discovery.forget(issuer);
   if (result.kind === 'rejected') return 'code_refused';
   return result.kind === 'unavailable' ? 'temporarily_unavailable' : 'token_exchange_failed';
 }
 
-/** A token that is bound to a key we do not have is of no use, and one that is bound to none is not what the operator wants. */
-function isAcceptedTokenType(
-  { tokenType }: TokenSet,
-  prover: Prover | undefined,
-  { oauth }: SignInTarget,
-): boolean {
-  return tokenType === 'dpop' ? prover !== undefined : oauth.raw.dpop !== 'require';
-}
-
-/** What is over needs none any more. */
 function withoutSecrets(
   { codeVerifier: _codeVerifier, nonce: _nonce, dpopKey: _dpopKey, ...rest }: FlowPayload,
   probeResult: ProbeResult | undefined,
@@ -247,30 +231,7 @@ function isProbeResult(outcome: FlowError | ProbeResult): outcome is ProbeResult
   return PROBE_RESULTS.includes(outcome);
 }
 
-function toConnectEvent(
-  principal: UserPrincipal,
-  server: string,
-  { serverId }: OAuthFlowRecord,
-  error: FlowError | undefined,
-): AuditEvent {
-  return {
-    kind: 'credential',
-    action: 'oauth.connect',
-    tenant: principal.tenant,
-    actor: actorOf(principal),
-    door: 'browser',
-    outcome: error === undefined ? 'ok' : 'failed',
-    ...(error !== undefined && { code: error }),
-    server,
-    serverId,
-  };
-}
-
-function errorName(error: unknown): string {
-  return error instanceof Error ? error.name : 'unknown';
-}
-
-/** What an authorization server sends back through the browser. */
+/** The parameters of an authorization response. */
 interface CallbackParameters {
   readonly state: string;
   readonly code: string | null;
@@ -280,7 +241,7 @@ interface CallbackParameters {
 
 const CALLBACK_PARAMETERS = ['state', 'code', 'error', 'error_description', 'error_uri', 'iss'] as const;
 
-/** A parameter that comes twice has two readers who disagree (RFC 6749, section 3.1): nothing of it is believed. */
+/** Rejects repeated parameters (RFC 6749, section 3.1): two readers could choose different values. */
 function readCallback(query: URLSearchParams): CallbackParameters | FlowError {
   if (CALLBACK_PARAMETERS.some((name) => query.getAll(name).length > 1)) return 'callback_failed';
   const state = query.get('state');
@@ -289,27 +250,19 @@ function readCallback(query: URLSearchParams): CallbackParameters | FlowError {
 }
 
 /**
- * RFC 9207: whoever says that it names itself does so each time, and whatever name comes is compared letter by letter. Where the
- * definition gives endpoints and no name, it must at least be one of the same place.
+ * RFC 9207: an issuer that supports `iss` must send it, and the value must be identical. If the definition contains
+ * endpoints without an issuer identifier, only the origin is compared.
  */
 function isFromIssuer(
   iss: string | null,
-  {
-    issuer,
-    hasIssuerIdentifier,
-    isIssParameterSupported,
-  }: {
-    readonly issuer: string;
-    readonly hasIssuerIdentifier: boolean;
-    readonly isIssParameterSupported: boolean;
-  },
+  { issuer, hasIssuerIdentifier, isIssParameterSupported }: FlowPayload,
 ): boolean {
   if (iss === null) return !isIssParameterSupported;
   if (hasIssuerIdentifier) return iss === issuer;
   return parseUrl(iss)?.origin === new URL(issuer).origin;
 }
 
-/** RFC 6749, section 4.1.2.1, and OpenID Connect. Everything else is a text of somebody else and is not repeated. */
+/** RFC 6749, section 4.1.2.1, and OpenID Connect. Other texts are not repeated to the user. */
 const KNOWN_ERRORS: ReadonlyMap<string, FlowError> = new Map<string, FlowError>([
   ['access_denied', 'access_denied'],
   ['consent_required', 'access_denied'],
@@ -317,7 +270,3 @@ const KNOWN_ERRORS: ReadonlyMap<string, FlowError> = new Map<string, FlowError>(
   ['temporarily_unavailable', 'temporarily_unavailable'],
   ['invalid_scope', 'invalid_scope'],
 ]);
-
-function toFlowError(error: string): FlowError {
-  return KNOWN_ERRORS.get(error) ?? 'provider_error';
-}

@@ -1,23 +1,15 @@
-import type { Clock } from '@behalf/kernel';
 import { createSigningKeySource } from '../../identity/openid/provider.ts';
 import { verifyJwt } from '../../identity/openid/verifyJwt.ts';
-import type { Log } from '../../upstream/upstream.ts';
-import { type OAuthNetwork, withoutRedirects } from '../oauth/network.ts';
+import { withoutRedirects } from '../oauth/network.ts';
 import type { SignInTarget } from '../oauth/signInTarget.ts';
-import type { FlowPayload } from './flow.ts';
-
-interface CheckParts {
-  readonly network: OAuthNetwork;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+import type { FlowPayload, OAuthFlowParts } from './flow.ts';
 
 /**
- * Tells the operator when an ID token is not what it should be. Nothing of ours is decided by it, and the grant is stored
- * already: a key set that cannot be read just now must not cost anybody their grant.
+ * Logs if the ID token of a sign-in at a server is invalid. The gateway makes no decision with this token, and the
+ * grant is stored already, so a failure (for example an unreachable key set) does not fail the sign-in.
  */
 export async function checkIdToken(
-  { network, clock, log }: CheckParts,
+  { network, clock, log }: Pick<OAuthFlowParts, 'network' | 'clock' | 'log'>,
   idToken: string,
   { issuer, clientId, nonce, endpoints: { jwks } }: FlowPayload,
   target: SignInTarget,

@@ -1,3 +1,15 @@
+/**
+ * The state of a sign-in of a user at a server, from start to callback.
+ *
+ * Invariants:
+ * - A flow belongs to one user, one server and one browser. The callback requires all three; the store decides which
+ *   callback wins.
+ * - The store holds only hashes of `state` and of the browser secret. Verifier, nonce and DPoP key are sealed, and
+ *   removed when the flow ends. A flow never contains a token.
+ * - A flow ends if the server definition changed since it started.
+ *
+ * RFCs: 6749 section 4.1, 7636 (PKCE), 8707 (resource), 9207 (`iss`), 9449 (DPoP), 9700.
+ */
 import { createHash } from 'node:crypto';
 import type { FlowError } from '@behalf/contracts';
 import { type Clock, type Keyring, type Random, areSecretsEqual } from '@behalf/kernel';
@@ -16,24 +28,21 @@ import type { UserPrincipal } from '../../principal/principal.ts';
 import type { ServerSnapshot } from '../../servers/definition.ts';
 import type { WireToken } from '../../upstream/target.ts';
 import type { Log } from '../../upstream/upstream.ts';
+import { credentialHolder } from '../credentialKeys.ts';
 import type { OAuthClient } from '../oauth/clientAuthentication.ts';
 import type { OAuthClients } from '../oauth/clients.ts';
 import type { OAuthDiscovery } from '../oauth/discovery.ts';
 import type { Dpop } from '../oauth/dpop.ts';
 import type { OAuthNetwork } from '../oauth/network.ts';
-import type { SignInServers } from '../oauth/signInTarget.ts';
+import { type SignInServers, type SignInTarget, resolveSignInTarget } from '../oauth/signInTarget.ts';
 import type { CredentialVault } from '../vault/vault.ts';
 
-/** Sign-ins that may be pending at once. */
+/** The maximum number of pending sign-ins. */
 export const FLOW_LIMITS = { perUser: 5, perTenant: 200 } as const;
-/** From the callback to the end: the exchange, storing and a look at the server, with room to spare. */
+/** The maximum time from the callback to the end of the flow: code exchange, storing, probe. */
 export const MAX_EXCHANGE_MS = 60 * 1000;
-
-/** How long a sign-in may take, and for how long after its beginning it is told of. */
-interface FlowDurations {
-  readonly pendingMs: number;
-  readonly retentionMs: number;
-}
+/** The states before the callback. */
+export const PENDING_STATUSES = ['created', 'opened'] as const;
 
 export interface OAuthFlowParts {
   readonly flows: OAuthFlowStore;
@@ -50,22 +59,23 @@ export interface OAuthFlowParts {
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly random: Random;
-  readonly durations: FlowDurations;
+  /** How long a sign-in may take, and how long after its start its status can be read. */
+  readonly durations: { readonly pendingMs: number; readonly retentionMs: number };
   readonly log: Log;
-  /** Under which address people reach us. */
+  /** The public URL of the gateway. */
   readonly baseUrl: () => string;
   readonly probe: TokenProbe;
 }
 
-/** A token that a user was just given, or brings. */
+/** A token that a sign-in returned or a user imports. */
 export interface NewToken {
   readonly key: CredentialKey;
   readonly token: WireToken;
-  /** The only address that it may be presented to. */
+  /** The only URL that may receive the token. */
   readonly canonicalUrl: string;
 }
 
-/** Asks the server with this very token. `unverified`: it also answers without one. */
+/** Calls the server with this token. `unverified`: the server also answers without a token. */
 export type TokenProbe = (
   server: ServerSnapshot,
   principal: UserPrincipal,
@@ -74,9 +84,9 @@ export type TokenProbe = (
 
 export type ProbeResult = 'ok' | 'unverified' | 'unreachable' | 'refused';
 
-/** What a sign-in goes by, from its start to its end. No token is ever in it. */
+/** The inputs of a sign-in, sealed in the flow record. */
 export interface FlowPayload {
-  /** Of the definition that it was begun for. */
+  /** The revision of the server definition at the start. */
   readonly definitionRevision: string;
   readonly label: string;
   readonly returnTo: string;
@@ -93,24 +103,24 @@ export interface FlowPayload {
   readonly metadataFetchedAt: number;
   readonly clientId: string;
   readonly clientSource: OAuthClient['source'];
-  /** How it proves itself: the metadata that decided so is not read again. */
+  /** The client authentication method that the metadata allowed at the start. The callback does not read it again. */
   readonly clientAuth: OAuthClient['auth']['method'];
   readonly redirectUri: string;
   readonly resource: string | null;
   readonly scopes: string;
-  /** What the authorization server has to be shown: JSON text. */
+  /** A claims request, as JSON text. */
   readonly claims?: string | undefined;
-  /** Users are told first whose tokens go where. */
+  /** The user must confirm where their tokens will be sent. */
   readonly requiresConfirmation: boolean;
   readonly baseGeneration: number;
-  /** Tokens are bound to a key of their own (RFC 9449). */
+  /** Request DPoP-bound tokens (RFC 9449). */
   readonly usesDpop?: boolean;
-  /** Of the last time that the browser left. */
+  /** Secrets of the latest redirect to the authorization server. */
   readonly codeVerifier?: string;
   readonly nonce?: string;
-  /** The key, as a private JWK: sealed here until the grant has it. */
+  /** A private JWK, sealed here until the grant is stored. */
   readonly dpopKey?: string;
-  /** How the server took the new token. */
+  /** How the server answered to the new token. */
   readonly probeResult?: ProbeResult;
 }
 
@@ -120,19 +130,19 @@ export function sealPayload(keyring: Keyring, key: FlowKey, payload: FlowPayload
   return keyring.seal(JSON.stringify(payload), toFlowSealContext(key));
 }
 
-/** Throws where it was sealed for another flow, user or server. */
+/** Throws if the payload was sealed for another flow, user or server. */
 export function openPayload(keyring: Keyring, flow: OAuthFlowRecord): FlowPayload {
   return JSON.parse(keyring.open(flow.sealed, toFlowSealContext(flow))) as FlowPayload;
 }
 
 const SECRET_BYTES = 32;
 
-/** `state`, verifier, nonce and what a cookie holds: 256 bits that nobody can guess. */
+/** For `state`, code verifier, nonce and browser cookie: 256 random bits. */
 export function createFlowSecret(random: Random): string {
   return Buffer.from(random.bytes(SECRET_BYTES)).toString('base64url');
 }
 
-/** All that the store knows of one. */
+/** SHA-256 in base64url. Also the code challenge of RFC 7636, section 4.2. */
 export function hashFlowSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }
@@ -141,20 +151,27 @@ export function matchesFlowSecret(hash: string | null, secret: string | null): b
   return hash !== null && secret !== null && areSecretsEqual(hash, hashFlowSecret(secret));
 }
 
-/** RFC 7636, section 4.2. */
-export function s256(codeVerifier: string): string {
-  return createHash('sha256').update(codeVerifier).digest('base64url');
+/** The target of the sign-in. Undefined if the server definition or its address changed since the start. */
+export async function findUnchangedTarget(
+  servers: SignInServers,
+  { tenant, serverId, userId }: OAuthFlowRecord,
+  { definitionRevision, canonicalUrl }: FlowPayload,
+): Promise<SignInTarget | undefined> {
+  const server = await servers.get(tenant, serverId);
+  if (server?.revision !== definitionRevision) return undefined;
+  const target = await resolveSignInTarget(servers, server, { tenant, holder: credentialHolder({ userId }) });
+  return target?.canonicalUrl === canonicalUrl ? target : undefined;
 }
 
 interface FlowOutcome {
-  /** Only from here: what ended meanwhile stays ended as it did. */
+  /** The flow ends only if it is in one of these states. */
   readonly from: readonly FlowStatus[];
   readonly status: 'approved' | 'failed' | 'cancelled';
   readonly error?: FlowError;
   readonly payload?: FlowPayload;
 }
 
-/** Ends a flow and tells everybody who waits for it. False when it had ended already. */
+/** Ends a flow and notifies waiting callers. False if the flow ended before. */
 export async function endFlow(
   { flows, changes, keyring }: Pick<OAuthFlowParts, 'flows' | 'changes' | 'keyring'>,
   flow: OAuthFlowRecord,

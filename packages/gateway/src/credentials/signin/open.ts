@@ -3,43 +3,42 @@ import { HiddenText, type SealContext } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { OAuthFlowRecord } from '../../ports/index.ts';
 import type { UserPrincipal } from '../../principal/principal.ts';
-import { credentialHolder } from '../credentialKeys.ts';
 import { getHost, getOrigin } from '../oauth/addresses.ts';
 import { createDpopKey, parseDpopKey } from '../oauth/dpop.ts';
 import { includesOfflineAccess } from '../oauth/scopes.ts';
-import { type SignInTarget, resolveSignInTarget } from '../oauth/signInTarget.ts';
+import type { SignInTarget } from '../oauth/signInTarget.ts';
 import {
   type FlowPayload,
   type OAuthFlowParts,
+  PENDING_STATUSES,
   createFlowSecret,
   endFlow,
+  findUnchangedTarget,
   hashFlowSecret,
   matchesFlowSecret,
   openPayload,
-  s256,
   sealPayload,
 } from './flow.ts';
-
-/** Before the authorization server has been reached. */
-const PENDING_STATUSES = ['created', 'opened'] as const;
 
 export interface OpenRequest {
   readonly flowId: string;
   readonly serverName: string;
   readonly principal: UserPrincipal;
-  /** What the browser's cookie of this flow holds. */
+  /** The value of the browser's cookie for this flow. */
   readonly browserSecret: string | null;
 }
 
+export interface FlowRedirect {
+  readonly kind: 'leave';
+  readonly url: string;
+  /** The new value of the browser's cookie. The callback requires it. */
+  readonly browserSecret: string;
+  readonly expiresAt: number;
+}
+
 export type OpenFlowResult =
-  /** The browser leaves for the authorization server, and brings the secret back. */
-  | {
-      readonly kind: 'leave';
-      readonly url: string;
-      readonly browserSecret: string;
-      readonly expiresAt: number;
-    }
-  /** A person has to say that it is they who want this. */
+  | FlowRedirect
+  /** The user must confirm the sign-in. */
   | {
       readonly kind: 'ask';
       readonly serverName: string;
@@ -47,13 +46,13 @@ export type OpenFlowResult =
       readonly serverHost: string;
       readonly authorizationHost: string;
       readonly authorizationOrigin: string;
-      /** The two belong to different people, as far as anybody can tell. */
+      /** The server and the authorization server appear to belong to different operators. */
       readonly isThirdParty: boolean;
-      /** Goes back with the answer. */
+      /** Must be returned with the confirmation. */
       readonly token: string;
     };
 
-/** The connect page: at once for the browser that began it, else after a question. */
+/** The connect page: redirects the browser that started the flow, otherwise asks for a confirmation. */
 export async function openFlow(parts: OAuthFlowParts, request: OpenRequest): Promise<OpenFlowResult> {
   const { flow, payload, target } = await findPendingFlow(parts, request);
   if (!payload.requiresConfirmation && matchesFlowSecret(flow.browserHash, request.browserSecret)) {
@@ -71,31 +70,24 @@ export async function openFlow(parts: OAuthFlowParts, request: OpenRequest): Pro
   };
 }
 
-/** The answer to that question. `token`: of the page that asked it, in this very session. */
+/** Confirms the sign-in. `token` comes from the connect page, for this flow and this login session. */
 export async function confirmFlow(
   parts: OAuthFlowParts,
   request: OpenRequest & { readonly token: string },
-): Promise<Extract<OpenFlowResult, { kind: 'leave' }>> {
+): Promise<FlowRedirect> {
   const { flow, payload, target } = await findPendingFlow(parts, request);
-  if (
-    !parts.keyring.verifyMac(
-      confirmationInput(request),
-      request.token,
-      confirmationContext(request.principal),
-    )
-  ) {
+  const context = confirmationContext(request.principal);
+  if (!parts.keyring.verifyMac(confirmationInput(request), request.token, context))
     throw new GatewayError('CSRF_REFUSED');
-  }
   return startRedirect(parts, flow, payload, target);
 }
 
-/** Makes the browser that asks the one that the sign-in belongs to: its user is signed in there. */
+/** Binds the pending flow to the browser of this request, in which the user is signed in. */
 export async function bindFlow(
-  parts: OAuthFlowParts,
+  { flows, clock, random }: OAuthFlowParts,
   serverId: string,
   { tenant, userId }: UserPrincipal,
 ): Promise<{ readonly flowId: string; readonly browserSecret: string; readonly expiresAt: number }> {
-  const { flows, clock, random } = parts;
   const now = clock.now();
   const pending = await flows.findPending(tenant, userId, serverId, now);
   const browserSecret = createFlowSecret(random);
@@ -110,19 +102,12 @@ export async function bindFlow(
   return { flowId: boundFlow.id, browserSecret, expiresAt: boundFlow.expiresAt };
 }
 
-interface FoundFlow {
-  readonly flow: OAuthFlowRecord;
-  readonly payload: FlowPayload;
-  readonly target: SignInTarget;
-}
-
-/** Before anything else: whose it is. Another user is turned away here, and the authorization server never hears of it. */
+/** Checks the owner first: the sign-in link of another user never leads to the authorization server. */
 async function findPendingFlow(
   parts: OAuthFlowParts,
-  { flowId, serverName, principal }: OpenRequest,
-): Promise<FoundFlow> {
+  { flowId, serverName, principal: { tenant, userId } }: OpenRequest,
+): Promise<{ flow: OAuthFlowRecord; payload: FlowPayload; target: SignInTarget }> {
   const { flows, servers, clock, keyring } = parts;
-  const { tenant, userId } = principal;
   const flow = await flows.find(flowId);
   if (!flow) throw new GatewayError('MCP_FLOW_NOT_FOUND');
   if (flow.tenant !== tenant || flow.userId !== userId) throw new GatewayError('MCP_FLOW_FORBIDDEN');
@@ -131,27 +116,19 @@ async function findPendingFlow(
   const payload = openPayload(keyring, flow);
   const server = await servers.get(tenant, flow.serverId);
   if (server && server.name !== serverName) throw new GatewayError('MCP_FLOW_INVALID');
-  const target =
-    server && (await resolveSignInTarget(servers, server, { tenant, holder: credentialHolder(principal) }));
-  if (
-    !target ||
-    target.server.revision !== payload.definitionRevision ||
-    target.canonicalUrl !== payload.canonicalUrl
-  ) {
-    await endFlow(parts, flow, { from: PENDING_STATUSES, status: 'failed', error: 'config_changed' });
-    throw new GatewayError('MCP_FLOW_INVALID');
-  }
-  return { flow, payload, target };
+  const target = await findUnchangedTarget(servers, flow, payload);
+  if (target) return { flow, payload, target };
+  await endFlow(parts, flow, { from: PENDING_STATUSES, status: 'failed', error: 'config_changed' });
+  throw new GatewayError('MCP_FLOW_INVALID');
 }
 
-/** New secrets each time: what an earlier departure left behind is of no use any more. */
+/** Creates new secrets for each redirect: those of an earlier redirect become invalid. */
 async function startRedirect(
-  parts: OAuthFlowParts,
+  { flows, clock, keyring, random }: OAuthFlowParts,
   flow: OAuthFlowRecord,
   payload: FlowPayload,
   target: SignInTarget,
-): Promise<Extract<OpenFlowResult, { kind: 'leave' }>> {
-  const { flows, clock, keyring, random } = parts;
+): Promise<FlowRedirect> {
   const [state, browserSecret] = [createFlowSecret(random), createFlowSecret(random)];
   const redirectPayload = {
     ...payload,
@@ -169,12 +146,8 @@ async function startRedirect(
     },
   );
   if (!updated) throw new GatewayError('MCP_FLOW_INVALID');
-  return {
-    kind: 'leave',
-    url: buildAuthorizeUrl(redirectPayload, state, target),
-    browserSecret,
-    expiresAt: flow.expiresAt,
-  };
+  const url = buildAuthorizeUrl(redirectPayload, state, target);
+  return { kind: 'leave', url, browserSecret, expiresAt: flow.expiresAt };
 }
 
 function confirmationInput({ flowId, principal: { authentication: by } }: OpenRequest): string {
@@ -185,10 +158,10 @@ function confirmationContext({ tenant, userId }: UserPrincipal): SealContext {
   return { tenant, principal: `user:${userId}`, server: '-', kind: 'oauth-flow', field: 'confirm' };
 }
 
-/** What only the operator may add to a request. */
+/** Parameters that only the definition of an operator may add. */
 const OPERATOR_PARAMETERS = ['access_type', 'prompt', 'audience', 'domain_hint', 'login_hint'] as const;
 
-/** What would say in our name whom a token is for, who signs in, or that the request stands elsewhere altogether. */
+/** Parameters that would change the audience, the user or the request itself. */
 const RESERVED_PARAMETERS = [
   ...OPERATOR_PARAMETERS,
   'resource',
@@ -203,14 +176,14 @@ const RESERVED_PARAMETERS = [
   'dpop_jkt',
 ] as const;
 
-/** Where the browser leaves for (RFC 6749, section 4.1.1; RFC 7636; RFC 8707). */
+/** The authorization request (RFC 6749, section 4.1.1; RFC 7636; RFC 8707). */
 function buildAuthorizeUrl(
   payload: FlowPayload & { readonly codeVerifier: string; readonly nonce: string },
   state: string,
   target: SignInTarget,
 ): string {
   const url = new URL(payload.endpoints.authorization);
-  // Set, not appended: what the address itself has does not take the place of ours.
+  // Replaces a parameter that the endpoint URL contains already.
   const setParameter = (name: string, value: string | null | undefined) => {
     if (value !== null && value !== undefined && value !== '') url.searchParams.set(name, value);
   };
@@ -219,7 +192,7 @@ function buildAuthorizeUrl(
     setParameter('audience', oauth.audience);
     for (const name of OPERATOR_PARAMETERS) setParameter(name, oauth.raw.authorize_params?.[name]);
   } else for (const name of RESERVED_PARAMETERS) url.searchParams.delete(name);
-  // Without it many give a refresh token the first time alone (OpenID Connect Core 1.0, section 11).
+  // Many providers return a refresh token only after an explicit consent (OpenID Connect Core 1.0, section 11).
   if (includesOfflineAccess(payload.scopes) && !url.searchParams.has('prompt'))
     setParameter('prompt', 'consent');
   setParameter('response_type', 'code');
@@ -228,10 +201,10 @@ function buildAuthorizeUrl(
   setParameter('scope', payload.scopes);
   setParameter('resource', payload.resource);
   setParameter('state', state);
-  setParameter('code_challenge', s256(payload.codeVerifier));
+  setParameter('code_challenge', hashFlowSecret(payload.codeVerifier));
   setParameter('code_challenge_method', 'S256');
   if (scopeList(payload.scopes).includes('openid')) setParameter('nonce', payload.nonce);
-  // Section 10: the code too is of use to who has the key alone.
+  // Binds the authorization code to the key (RFC 9449, section 10).
   if (payload.dpopKey !== undefined)
     setParameter('dpop_jkt', parseDpopKey(new HiddenText(payload.dpopKey)).thumbprint);
   setParameter('claims', payload.claims);

@@ -6,23 +6,16 @@ import type {
   OAuthFlowStore,
 } from '../../ports/index.ts';
 import { type ServerSnapshot, mayRequireOAuth } from '../../servers/definition.ts';
-import type { OAuthClients } from '../oauth/clients.ts';
-import type { OAuthDiscovery } from '../oauth/discovery.ts';
-import { type SignInServers, resolveSignInTarget } from '../oauth/signInTarget.ts';
+import { resolveSignInTarget } from '../oauth/signInTarget.ts';
 import type { CredentialVault } from '../vault/vault.ts';
-
-interface GrantForParts {
-  readonly servers: Pick<SignInServers, 'readHolderValues'>;
-  readonly discovery: Pick<OAuthDiscovery, 'discover'>;
-  readonly clients: Pick<OAuthClients, 'resolveClient'>;
-}
+import type { OAuthFlowParts } from './flow.ts';
 
 /**
- * Whether a grant was given for what this server is and by whom it names, all of it asked anew: its address, its issuer, the client that
- * we are there, the resource. What cannot be found out is no.
+ * Whether a grant fits the current definition of the server: address, issuer, client and resource. Runs discovery.
+ * False if discovery fails.
  */
 export async function isGrantForServer(
-  { servers, discovery, clients }: GrantForParts,
+  { servers, discovery, clients }: Pick<OAuthFlowParts, 'servers' | 'discovery' | 'clients'>,
   server: ServerSnapshot,
   { tenant, principal, canonicalUrl, issuer, clientId, resource }: CredentialRecord,
 ): Promise<boolean> {
@@ -30,28 +23,14 @@ export async function isGrantForServer(
   const target = await resolveSignInTarget(servers, server, { tenant, holder: principal });
   if (target?.canonicalUrl !== canonicalUrl) return false;
   try {
-    const discovered = await discovery.discover(target);
-    if (discovered.asMetadata.issuer !== issuer || discovered.resource !== resource) return false;
-    const client = await clients.resolveClient(
-      { tenant, target, issuer, asMetadata: discovered.asMetadata },
-      clientId,
-    );
+    const { asMetadata, resource: currentResource } = await discovery.discover(target);
+    if (asMetadata.issuer !== issuer || currentResource !== resource) return false;
+    const client = await clients.resolveClient({ tenant, target, issuer, asMetadata }, clientId);
     return client.clientId === clientId;
   } catch (error) {
     if (error instanceof GatewayError) return false;
     throw error;
   }
-}
-
-/** What users have at a server, for when it goes. */
-export interface ServerGrants {
-  /**
-   * Ends all of it, and what is under way: here before it resolves, then at the authorization server. `was`: the server as it was
-   * defined, without which nobody could be told.
-   */
-  removeAll(tenant: string, server: ServerSnapshot): Promise<void>;
-  /** The same where its definition is lost: here all of it ends, and who is still known is told. */
-  removeWithoutDefinition(tenant: string, serverId: string): Promise<void>;
 }
 
 interface ServerGrantParts {
@@ -64,11 +43,14 @@ interface ServerGrantParts {
 
 const BATCH_SIZE = 20;
 
-export function createServerGrants(parts: ServerGrantParts): ServerGrants {
+export type ServerGrants = ReturnType<typeof createServerGrants>;
+
+/** Removes the grants of all users at a server that is being deleted. */
+export function createServerGrants(parts: ServerGrantParts) {
   const { vault, credentials, flows, clients, retiring } = parts;
 
   async function removeGrants(tenant: string, serverId: string, server?: ServerSnapshot): Promise<void> {
-    // First: what is under way would bring another credential.
+    // Flows first: a pending sign-in would create another credential.
     await flows.removeByServer(tenant, serverId);
     const unregister = server && retiring.add(tenant, server);
     try {
@@ -84,24 +66,26 @@ export function createServerGrants(parts: ServerGrantParts): ServerGrants {
   }
 
   return {
-    removeAll: (tenant, server) => removeGrants(tenant, server.id, server),
-    removeWithoutDefinition: (tenant, serverId) => removeGrants(tenant, serverId),
+    /** Deletes grants and flows before it resolves. Revocation, which needs the definition, continues afterwards. */
+    removeAll: (tenant: string, server: ServerSnapshot): Promise<void> =>
+      removeGrants(tenant, server.id, server),
+    /** If the definition is lost: deletes everything and revokes only where that is still possible. */
+    removeWithoutDefinition: (tenant: string, serverId: string): Promise<void> =>
+      removeGrants(tenant, serverId),
   };
 }
 
-/** Servers that are going: nobody finds them any more, but what was given for them is still to be revoked. */
-export interface RetiringServers {
-  get(tenant: string, serverId: string): ServerSnapshot | undefined;
-  /** Until the answer is called. */
-  add(tenant: string, server: ServerSnapshot): () => void;
-}
+export type RetiringServers = ReturnType<typeof createRetiringServers>;
 
-export function createRetiringServers(): RetiringServers {
+/** Definitions of servers that are being deleted, for the revocation of their grants. */
+export function createRetiringServers() {
   const servers = new Map<string, ServerSnapshot>();
   const keyOf = (tenant: string, id: string) => JSON.stringify([tenant, id]);
   return {
-    get: (tenant, serverId) => servers.get(keyOf(tenant, serverId)),
-    add(tenant, server) {
+    get: (tenant: string, serverId: string): ServerSnapshot | undefined =>
+      servers.get(keyOf(tenant, serverId)),
+    /** Returns a function that removes the server. */
+    add(tenant: string, server: ServerSnapshot): () => void {
       const key = keyOf(tenant, server.id);
       servers.set(key, server);
       return () => void (servers.get(key) === server && servers.delete(key));

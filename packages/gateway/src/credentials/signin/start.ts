@@ -25,35 +25,37 @@ import {
   sealPayload,
 } from './flow.ts';
 
-/** Another start of the same user may come in between. */
+/** Attempts to insert the flow while other requests of the same user start or cancel one. */
 const MAX_ATTEMPTS = 3;
 const MAX_STEP_UPS = 2;
 const STEP_UP_WINDOW_MS = 60 * 60 * 1000;
 
 export interface StartOptions {
-  /** A path of ours to come back to. */
+  /** The path of the web interface to return to. */
   readonly returnTo?: string | undefined;
-  /** Which of several credentials; absent: the one in use. */
+  /** The label of the credential. Default: the one in use. */
   readonly label?: string | undefined;
-  /** What the server said when it refused. */
+  /** The `WWW-Authenticate` challenge of the server. */
   readonly challenge?: Challenge | undefined;
-  /** What a sign-in has to reach besides: it is one to widen what there is. */
+  /** Scopes to add to those of the existing credential (step-up). */
   readonly widenedScopes?: string | undefined;
-  /** What it has to prove: JSON text. */
+  /** A claims request, as JSON text. */
   readonly claims?: string | undefined;
-  /** The browser that asks is the one that will leave: it is given a secret to show. */
+  /** The browser of this request will follow the redirect: bind the flow to it. */
   readonly bindsBrowser?: boolean | undefined;
 }
 
 export interface StartedFlow {
   readonly flow: FlowView;
-  /** One of this user at this server was under way already. */
+  /** The user had already started a sign-in at this server. */
   readonly isJoined: boolean;
-  /** For the cookie of the browser that began it. */
+  /** The cookie value for the browser that the flow is bound to. */
   readonly browserSecret?: string;
 }
 
-/** Begins a sign-in of a user at a server, or finds the one that is under way. */
+type FlowRequest = StartOptions & { readonly label: string };
+
+/** Starts a sign-in of a user at a server, or joins the pending one. */
 export async function startOAuthFlow(
   parts: OAuthFlowParts,
   server: AllowedServer,
@@ -70,8 +72,9 @@ export async function startOAuthFlow(
   const pending = await flows.findPending(tenant, userId, server.id, clock.now());
   const joined = pending && (await joinFlow(parts, pending, server, request));
   if (joined) return joined;
-  // Before anybody is asked or registered at: who has no place costs others nothing.
-  await requireCapacity(parts, principal);
+  // Check the limits before any request to other servers.
+  const retryAt = await flows.getRetryAt(tenant, userId, FLOW_LIMITS, clock.now());
+  if (retryAt !== null) throw createLimitError(retryAt, clock.now());
   await limitStepUps(parts, server, principal, options);
 
   const flowKey = { id: parts.random.id(), tenant, userId, serverId: server.id };
@@ -89,12 +92,12 @@ export async function startOAuthFlow(
     sealed: sealPayload(parts.keyring, flowKey, payload),
     createdAt: now,
     expiresAt: now + pendingMs,
-    // Never before it can have ended.
+    // Not before the latest possible end of the flow.
     removeAt: now + Math.max(retentionMs, pendingMs + MAX_EXCHANGE_MS),
   };
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const inserted = await flows.insert(flow, FLOW_LIMITS, now);
-    if (inserted.kind === 'too_many') throw flowLimitError(inserted.retryAt, now);
+    if (inserted.kind === 'too_many') throw createLimitError(inserted.retryAt, now);
     if (inserted.kind === 'inserted') {
       const flowView = toFlowView(parts, flow, server.name, payload);
       return { flow: flowView, isJoined: false, ...(browserSecret !== undefined && { browserSecret }) };
@@ -105,25 +108,15 @@ export async function startOAuthFlow(
   throw new GatewayError('MCP_FLOW_PENDING');
 }
 
-async function requireCapacity(
-  { flows, clock }: OAuthFlowParts,
-  { tenant, userId }: UserPrincipal,
-): Promise<void> {
-  const now = clock.now();
-  const retryAt = await flows.getRetryAt(tenant, userId, FLOW_LIMITS, now);
-  if (retryAt !== null) throw flowLimitError(retryAt, now);
+function createLimitError(retryAt: number, now: number, detail?: string): GatewayError {
+  const retryAfterMs = Math.max(1_000, retryAt - now);
+  return new GatewayError('MCP_FLOW_LIMIT', { retryAfterMs, ...(detail !== undefined && { detail }) });
 }
-
-function flowLimitError(retryAt: number, now: number): GatewayError {
-  return new GatewayError('MCP_FLOW_LIMIT', { retryAfterMs: Math.max(1_000, retryAt - now) });
-}
-
-type FlowRequest = StartOptions & { readonly label: string };
 
 /**
- * One that was handed out to no browser yet becomes that of the first browser of its user which asks for it. Undefined: it was
- * for something else, nobody had left with it, and it is over. One for something else that somebody left with is told of, and
- * stays theirs.
+ * Joins the pending flow. A flow without a browser is bound to the first browser of the user that requests it.
+ * Undefined: the pending flow was for another request, no browser had followed it, and it is cancelled now. If a
+ * browser did follow it, the user finishes it first.
  */
 async function joinFlow(
   parts: OAuthFlowParts,
@@ -135,10 +128,8 @@ async function joinFlow(
   const payload = openPayload(parts.keyring, pending);
   const joined = { flow: toFlowView(parts, pending, server.name, payload), isJoined: true };
   if (!coversRequest(payload, request)) {
-    const isCancelled = await endFlow(parts, pending, {
-      ...{ from: ['created'], status: 'cancelled', error: 'cancelled' },
-    });
-    return isCancelled ? undefined : joined;
+    const outcome = { from: ['created'], status: 'cancelled', error: 'cancelled' } as const;
+    return (await endFlow(parts, pending, outcome)) ? undefined : joined;
   }
   if (!bindsBrowser || pending.browserHash !== null) return joined;
   const browserSecret = createFlowSecret(parts.random);
@@ -150,7 +141,7 @@ async function joinFlow(
   return boundFlow ? { ...joined, browserSecret } : joined;
 }
 
-/** For the same credential, and reaching and proving all that is asked for now. */
+/** Whether the flow is for the same credential and requests at least these scopes and claims. */
 function coversRequest({ label, scopes, claims }: FlowPayload, request: FlowRequest): boolean {
   const flowScopes = scopeList(scopes);
   return (
@@ -160,7 +151,7 @@ function coversRequest({ label, scopes, claims }: FlowPayload, request: FlowRequ
   );
 }
 
-/** Everything that can go wrong before a browser is involved goes wrong here. */
+/** Discovery, scopes and client registration. All errors of a sign-in that need no browser occur here. */
 async function preparePayload(
   parts: OAuthFlowParts,
   server: AllowedServer,
@@ -181,7 +172,7 @@ async function preparePayload(
     challenged: challengedScope,
     published: publishedScopes,
     supported: asMetadata.scopes,
-    // All that was asked for before, too: the new grant takes the place of the old one.
+    // The new grant replaces the old one, so it must include the old scopes.
     additional:
       widenedScopes === undefined ? undefined : `${widenedScopes} ${previous?.scopesRequested ?? ''}`,
   });
@@ -215,13 +206,13 @@ async function preparePayload(
   };
 }
 
-/** What fails is what is renewed: a sign-in that says nothing of a label is for the one that calls are made with. */
+/** Without a requested label, the sign-in renews the credential that calls use. */
 function selectLabel(credentials: readonly CredentialRecord[], now: number): string {
   const selected = selectCredential(credentials, now);
   return selected?.kind === 'oauth_code' && selected.status !== 'revoked' ? selected.label : DEFAULT_LABEL;
 }
 
-/** Where nobody registers us any more, the next sign-in looks for another place. */
+/** If the authorization server refuses registration, the next sign-in runs discovery again. */
 async function obtainClient(
   { clients, discovery }: OAuthFlowParts,
   clientUse: ClientUse,
@@ -235,7 +226,7 @@ async function obtainClient(
   }
 }
 
-/** A server that is never content would send its user round in circles. */
+/** A server that requests the same scopes after each sign-in must not send its users into a loop. */
 async function limitStepUps(
   { attempts, clock }: OAuthFlowParts,
   server: AllowedServer,
@@ -246,14 +237,14 @@ async function limitStepUps(
   const key = `oauth-stepup:${JSON.stringify([tenant, userId, server.id, widenedScopes.split(' ').sort()])}`;
   const { count, resetAt } = await attempts.hit(key, STEP_UP_WINDOW_MS);
   if (count <= MAX_STEP_UPS) return;
-  throw new GatewayError('MCP_FLOW_LIMIT', {
-    detail:
-      'The server requested the same permissions again after a new sign-in. Another sign-in will probably not help.',
-    retryAfterMs: Math.max(1_000, resetAt - clock.now()),
-  });
+  throw createLimitError(
+    resetAt,
+    clock.now(),
+    'The server requested the same permissions again after a new sign-in. Another sign-in will probably not help.',
+  );
 }
 
-/** The address is ours, holds no secret and works for this user alone. */
+/** The URL is the gateway's, contains no secret and works only for this user. */
 function toFlowView(
   { baseUrl }: Pick<OAuthFlowParts, 'baseUrl'>,
   flow: OAuthFlowRecord,

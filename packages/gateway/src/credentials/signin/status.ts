@@ -1,12 +1,12 @@
 import { type FlowError, type FlowStatusView, type FlowTokensView, flowErrors } from '@behalf/contracts';
-import type { Cancellation } from '@behalf/kernel';
+import { AutoResetEvent, type Cancellation, rejectOnAbort, withTimeout } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import { type OAuthFlowRecord, pendingStatuses } from '../../ports/index.ts';
 import type { Principal } from '../../principal/principal.ts';
 import { credentialHolder } from '../credentialKeys.ts';
 import { type OAuthFlowParts, openPayload } from './flow.ts';
 
-/** Whoever waits looks again after this time, whether a notice came or not. */
+/** The interval at which a waiting caller reads the flow again without a notification. */
 const POLL_MS = 500;
 
 export interface FlowWaitOptions {
@@ -14,29 +14,36 @@ export interface FlowWaitOptions {
   readonly signal?: Cancellation | undefined;
 }
 
-/** How a sign-in of the caller stands: the one place that says so. */
+/** The status of the caller's own sign-in. Waits up to `waitMs` for its end. */
 export async function readFlowStatus(
   parts: OAuthFlowParts,
   principal: Principal,
   flowId: string,
   { waitMs = 0, signal }: FlowWaitOptions = {},
 ): Promise<FlowStatusView> {
-  const deadline = parts.clock.now() + waitMs;
-  for (;;) {
-    // Listening before reading: what happens in between is heard.
-    const listener = listenForChange(parts, flowId);
-    try {
+  const { clock, changes } = parts;
+  const deadline = clock.now() + waitMs;
+  const changed = new AutoResetEvent();
+  let nextChange: Promise<void> | undefined;
+  // Subscribe before reading: a change during the read must end the wait.
+  const unsubscribe = changes.subscribe(({ topic, id }) => {
+    if (topic === 'oauthFlows' && (id === flowId || id === '*')) changed.set();
+  });
+  try {
+    for (;;) {
       const view = toStatusView(parts, await requireOwnFlow(parts, principal, flowId));
-      const remainingMs = deadline - parts.clock.now();
+      const remainingMs = deadline - clock.now();
       if (view.status !== 'PENDING' || remainingMs <= 0 || signal?.aborted) return view;
-      await listener.waitForChange(Math.min(remainingMs, POLL_MS), signal);
-    } finally {
-      listener.stop();
+      nextChange ??= changed.wait().then(() => (nextChange = undefined));
+      const changeOrAbort = signal ? rejectOnAbort(nextChange, signal).catch(() => undefined) : nextChange;
+      await withTimeout(clock, Math.min(remainingMs, POLL_MS), changeOrAbort, () => undefined);
     }
+  } finally {
+    unsubscribe();
   }
 }
 
-/** About the tokens, and never one of them. */
+/** Describes the tokens of a completed sign-in, without the tokens. */
 export async function readFlowTokens(
   parts: OAuthFlowParts,
   principal: Principal,
@@ -80,14 +87,8 @@ function toStatusView({ clock, keyring }: OAuthFlowParts, flow: OAuthFlowRecord)
   if (isPending) return { status: 'PENDING', completed: false, failed: false, expiresAt };
   if (flow.status === 'approved') {
     const { probeResult } = openPayload(keyring, flow);
-    const visibleProbe = probeResult === 'refused' ? undefined : probeResult;
-    return {
-      status: 'COMPLETED',
-      completed: true,
-      failed: false,
-      expiresAt,
-      ...(visibleProbe && { probe: visibleProbe }),
-    };
+    const probe = probeResult === 'refused' ? undefined : probeResult;
+    return { status: 'COMPLETED', completed: true, failed: false, expiresAt, ...(probe && { probe }) };
   }
   return { status: 'FAILED', completed: false, failed: true, error: toFailureReason(flow), expiresAt };
 }
@@ -96,29 +97,4 @@ function toFailureReason({ status, error }: OAuthFlowRecord): FlowError {
   if (status === 'cancelled') return 'cancelled';
   if (status !== 'failed') return 'expired';
   return flowErrors.find((known) => known === error) ?? 'callback_failed';
-}
-
-function listenForChange({ changes, clock }: OAuthFlowParts, flowId: string) {
-  let hasChanged = false;
-  let wake: () => void = () => undefined;
-  const stop = changes.subscribe(({ topic, id }) => {
-    if (topic !== 'oauthFlows' || (id !== flowId && id !== '*')) return;
-    hasChanged = true;
-    wake();
-  });
-  return {
-    stop,
-    waitForChange: (ms: number, signal: Cancellation | undefined): Promise<void> =>
-      new Promise((resolve) => {
-        const done = () => {
-          cancel();
-          signal?.removeEventListener('abort', done);
-          resolve();
-        };
-        const cancel = clock.timer(ms, done, { keepAlive: true });
-        signal?.addEventListener('abort', done);
-        wake = done;
-        if (hasChanged) done();
-      }),
-  };
 }

@@ -1,50 +1,33 @@
 import type { ImportCredentialRequest } from '@behalf/contracts';
-import { type Clock, withTimeout } from '@behalf/kernel';
+import { withTimeout } from '@behalf/kernel';
 import type { AllowedServer } from '../../access/allowedServer.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import {
-  type CredentialKey,
-  type CredentialRecord,
-  type CredentialStore,
-  credentialId,
-} from '../../ports/index.ts';
+import { type CredentialKey, type CredentialRecord, credentialId } from '../../ports/index.ts';
 import type { UserPrincipal } from '../../principal/principal.ts';
 import { type ServerSnapshot, mayRequireOAuth } from '../../servers/definition.ts';
 import { credentialHolder } from '../credentialKeys.ts';
 import { isCredentialUsable } from '../credentialSelector.ts';
-import type { OAuthClients } from '../oauth/clients.ts';
-import type { OAuthDiscovery } from '../oauth/discovery.ts';
 import { toCredentialEndpoints } from '../oauth/grantContext.ts';
-import {
-  SignInImpossible,
-  type SignInServers,
-  type SignInTarget,
-  resolveSignInTarget,
-} from '../oauth/signInTarget.ts';
+import { SignInImpossible, type SignInTarget, resolveSignInTarget } from '../oauth/signInTarget.ts';
 import { DEFAULT_LABEL } from '../oauthTokens.ts';
-import type { CommitOutcome, CredentialSummary, CredentialVault, GrantCommit } from '../vault/vault.ts';
-import type { NewToken, ProbeResult, TokenProbe } from './flow.ts';
+import type { CommitOutcome, CredentialSummary, GrantCommit } from '../vault/vault.ts';
+import type { NewToken, OAuthFlowParts, ProbeResult } from './flow.ts';
 
-interface ImportParts {
-  readonly vault: Pick<CredentialVault, 'commit' | 'find' | 'makeDefault' | 'remove'>;
-  readonly credentials: Pick<CredentialStore, 'find' | 'list'>;
-  readonly servers: SignInServers;
-  readonly discovery: Pick<OAuthDiscovery, 'discover'>;
-  readonly clients: OAuthClients;
-  readonly probe: TokenProbe;
-  readonly clock: Clock;
-}
+type ImportParts = Pick<
+  OAuthFlowParts,
+  'vault' | 'credentials' | 'servers' | 'discovery' | 'clients' | 'probe' | 'clock'
+>;
 
 export interface ImportedCredential {
   readonly credential: CredentialSummary;
-  /** How the server took it. `unreachable`: it was not asked, and the token is kept all the same. */
+  /** How the server answered. `unreachable`: the token is stored without a check. */
   readonly probe: Exclude<ProbeResult, 'refused'>;
 }
 
 /**
- * Takes a token that its user got elsewhere. With a refresh token it is renewed here like any other, so it must have been given
- * by the authorization server that this server has, to the client that we are there: anything else is not taken. Alone it is
- * presented until it ends. The server is asked first: what it refuses is not kept.
+ * Imports a token that the user obtained outside of the gateway. With a refresh token, the issuer and client must be
+ * those of the server, because the vault will refresh it. Without one it is used until it expires. A token that the
+ * server refuses is not stored.
  */
 export async function importCredential(
   parts: ImportParts,
@@ -57,20 +40,17 @@ export async function importCredential(
   const holder = credentialHolder(principal);
   const target = await resolveSignInTarget(parts.servers, server, { tenant, holder });
   if (!target) throw new SignInImpossible('not_fillable');
-  const isRenewable = request.refreshToken !== undefined;
-  const key: CredentialKey = {
-    ...{ tenant, principal: holder, serverId: server.id },
-    ...{ kind: isRenewable ? 'oauth_code' : 'static', label: request.label ?? DEFAULT_LABEL },
-  };
-  const grantFields =
-    isRenewable || request.issuer !== undefined
+  const { canonicalUrl } = target;
+  const { accessToken, refreshToken, expiresIn, scope, issuer, label = DEFAULT_LABEL } = request;
+  const isRenewable = refreshToken !== undefined;
+  const kind = isRenewable ? 'oauth_code' : 'static';
+  const key: CredentialKey = { tenant, principal: holder, serverId: server.id, kind, label };
+  const grantFields: GrantFields =
+    isRenewable || issuer !== undefined
       ? await resolveGrant(parts, tenant, target, request)
-      : toStaticGrant(target);
+      : { binding: { canonicalUrl, issuer: '', clientId: '', resource: null }, endpoints: null };
   await requireFreeLabel(parts, key);
-  const { accessToken, refreshToken, expiresIn, scope } = request;
-  const probe = await probeToken(parts, server, principal, {
-    ...{ key, token: accessToken, canonicalUrl: target.canonicalUrl },
-  });
+  const probe = await probeToken(parts, server, principal, { key, token: accessToken, canonicalUrl });
   if (probe === 'refused') throw new GatewayError('MCP_TOKEN_REFUSED');
   const previous = await parts.credentials.find(key);
   const committed = await storeGrant(parts, {
@@ -82,12 +62,12 @@ export async function importCredential(
     baseGeneration: previous?.generation ?? 0,
   });
   const stored = committed.kind === 'committed' ? await parts.vault.find(key) : null;
-  // Somebody signed in at the same moment: theirs counts.
+  // A concurrent sign-in was stored first and wins.
   if (!stored) throw new GatewayError('MCP_VERSION_CONFLICT');
   return { credential: stored, probe };
 }
 
-/** One label is one credential. A token that was brought ends no sign-in: its user does. */
+/** A label names one credential. An imported token does not replace a sign-in. */
 async function requireFreeLabel({ credentials }: ImportParts, key: CredentialKey): Promise<void> {
   if (key.kind !== 'static') return;
   const signIn = await credentials.find({ ...key, kind: 'oauth_code' });
@@ -96,11 +76,7 @@ async function requireFreeLabel({ credentials }: ImportParts, key: CredentialKey
 
 type GrantFields = Pick<GrantCommit, 'binding' | 'endpoints'>;
 
-function toStaticGrant({ canonicalUrl }: SignInTarget): GrantFields {
-  return { binding: { canonicalUrl, issuer: '', clientId: '', resource: null }, endpoints: null };
-}
-
-/** Its issuer and client are what the server has now, or it is refused. */
+/** Throws unless the issuer and client of the import are those of the server. */
 async function resolveGrant(
   { discovery, clients }: ImportParts,
   tenant: string,
@@ -127,18 +103,14 @@ async function resolveGrant(
   };
 }
 
-interface StoreGrantParts {
-  readonly vault: Pick<CredentialVault, 'commit' | 'makeDefault' | 'remove'>;
-  readonly credentials: Pick<CredentialStore, 'list'>;
-  readonly clock: Clock;
-}
-
 /**
- * Stores what a user was given at a server or brought, as what is used from now on where the one before is of no use. A
- * sign-in also takes the place of a token that was brought under its label: one label is one credential.
+ * Stores a grant. It becomes the default credential if the previous default is unusable. A sign-in also replaces an
+ * imported token with the same label.
  */
-export async function storeGrant(parts: StoreGrantParts, grant: GrantCommit): Promise<CommitOutcome> {
-  const { vault, credentials, clock } = parts;
+export async function storeGrant(
+  { vault, credentials, clock }: Pick<OAuthFlowParts, 'vault' | 'credentials' | 'clock'>,
+  grant: GrantCommit,
+): Promise<CommitOutcome> {
   const committed = await vault.commit(grant);
   if (committed.kind === 'superseded') return committed;
   const { tenant, principal, serverId, kind, label } = grant;
@@ -157,7 +129,7 @@ export async function storeGrant(parts: StoreGrantParts, grant: GrantCommit): Pr
   return committed;
 }
 
-/** A token that was brought never stands before a sign-in unasked, not even before one that fails: anybody can bring one. */
+/** An imported token never replaces a sign-in as the default, not even an unusable one. */
 function shouldReplaceDefault(
   currentDefault: CredentialRecord,
   { kind }: Pick<GrantCommit, 'kind'>,
@@ -170,15 +142,15 @@ function shouldReplaceDefault(
     : !isSignIn && !isCredentialUsable(currentDefault, now);
 }
 
-const TIMEOUT_MS = 10_000;
+const PROBE_TIMEOUT_MS = 10_000;
 
-/** How the server takes a token. Never fails: one that cannot be asked is `unreachable`. */
+/** Calls the server with a new token. Does not reject: an error is `unreachable`. */
 export function probeToken(
-  { probe, clock }: { readonly probe: TokenProbe; readonly clock: Clock },
+  { probe, clock }: Pick<OAuthFlowParts, 'probe' | 'clock'>,
   server: ServerSnapshot,
   principal: UserPrincipal,
   token: NewToken,
 ): Promise<ProbeResult> {
   const probing = probe(server, principal, token).catch(() => 'unreachable' as const);
-  return withTimeout(clock, TIMEOUT_MS, probing, () => 'unreachable' as const);
+  return withTimeout(clock, PROBE_TIMEOUT_MS, probing, () => 'unreachable' as const);
 }

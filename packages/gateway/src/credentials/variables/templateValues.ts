@@ -4,7 +4,7 @@ import { toPrincipal } from '../../principal/principal.ts';
 import { type ServerSnapshot, listDeclaredVariables } from '../../servers/definition.ts';
 import { userIdOfHolder } from '../credentialKeys.ts';
 import { userFieldsOf } from '../credentials.ts';
-import type { VariableCache } from './variableCache.ts';
+import { type VariableCache, variableOwner } from './variableCache.ts';
 
 interface HolderValueParts {
   readonly users: Pick<UserStore, 'findById'>;
@@ -12,8 +12,8 @@ interface HolderValueParts {
 }
 
 /**
- * What a server's definition is filled in with for the holder of a credential, also when they are not there: a renewal in the
- * background has no caller. What is ours alone is filled in with nothing.
+ * The template values for the holder of a credential, without a request of that user: a refresh in the background has
+ * no caller. Empty for the gateway's own credentials and for disabled users.
  */
 export async function readHolderValues(
   { users, variables }: HolderValueParts,
@@ -24,7 +24,7 @@ export async function readHolderValues(
   const userId = userIdOfHolder(holder);
   const account = userId === undefined ? null : await users.findById(userId);
   if (account?.tenant !== tenant || account.disabledAt !== null) return {};
-  const { values } = await variables.read({ tenant, userId: account.id, serverId: server.id });
+  const { values } = await variables.read(variableOwner(server, { tenant, userId: account.id }));
   const declared = listDeclaredVariables(server.settings).filter((name) => Object.hasOwn(values, name));
   return {
     userVar: Object.fromEntries(declared.map((name) => [name, values[name] ?? ''])),

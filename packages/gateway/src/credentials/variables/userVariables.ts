@@ -1,51 +1,23 @@
 import type { Diagnostic } from '@behalf/contracts';
-import type { Clock, Keyring } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import {
-  type ChangeFeed,
-  type UserVariableRecord,
-  type UserVariableStore,
-  toVariableSealContext,
-  variableId,
-} from '../../ports/index.ts';
+import { type UserVariableRecord, toVariableSealContext, variableId } from '../../ports/index.ts';
 import type { UserPrincipal } from '../../principal/principal.ts';
 import { type ServerSnapshot, listDeclaredVariables } from '../../servers/definition.ts';
-import { variablesKey } from './variableCache.ts';
+import { type VariableParts, variableOwner, variablesKey } from './variableCache.ts';
 
-interface UserVariableParts {
-  readonly store: UserVariableStore;
-  readonly keyring: Keyring;
-  readonly changes: ChangeFeed;
-  readonly clock: Clock;
-}
-
-/** The values that users enter for servers. They go in and are used; nobody reads them back. */
-export interface UserVariables {
-  /** Of each declared name, whether this user has set it. Blanks alone are not a value. */
-  readSetFlags(server: ServerSnapshot, principal: UserPrincipal): Promise<Record<string, boolean>>;
-  /** All or none; an empty value removes. Only names that the server declares. */
-  set(
-    server: ServerSnapshot,
-    principal: UserPrincipal,
-    values: Readonly<Record<string, string>>,
-  ): Promise<void>;
-  removeAll(server: ServerSnapshot, principal: UserPrincipal): Promise<void>;
-}
-
-/** Longer than any key or certificate; short enough that a thousand users do not fill the memory. */
+/** Longer than any key or certificate. Limits the memory that cached values occupy. */
 const MAX_VALUE_LENGTH = 16_384;
 
-export function createUserVariables({ store, keyring, changes, clock }: UserVariableParts): UserVariables {
-  const toOwner = ({ id }: ServerSnapshot, { tenant, userId }: UserPrincipal) => ({
-    tenant,
-    userId,
-    serverId: id,
-  });
+export type UserVariables = ReturnType<typeof createUserVariables>;
+
+/** Writes the values that users enter for servers. No method returns a value. */
+export function createUserVariables({ store, keyring, changes, clock }: VariableParts) {
   const publishChange = (server: ServerSnapshot, principal: UserPrincipal) =>
-    changes.publish({ topic: 'variables', id: variablesKey(toOwner(server, principal)) });
+    changes.publish({ topic: 'variables', id: variablesKey(variableOwner(server, principal)) });
 
   return {
-    async readSetFlags(server, principal) {
+    /** For each declared name: whether the user entered a value. A blank value does not count. */
+    async readSetFlags(server: ServerSnapshot, principal: UserPrincipal): Promise<Record<string, boolean>> {
       const records = await store.list(principal.tenant, principal.userId, server.id);
       const namesWithValue = new Set(
         records
@@ -56,10 +28,15 @@ export function createUserVariables({ store, keyring, changes, clock }: UserVari
         listDeclaredVariables(server.settings).map((name) => [name, namesWithValue.has(name)]),
       );
     },
-    async set(server, principal, values) {
+    /** Stores all values or, if one is invalid, none. A blank value removes the variable. */
+    async set(
+      server: ServerSnapshot,
+      principal: UserPrincipal,
+      values: Readonly<Record<string, string>>,
+    ): Promise<void> {
       const errors = validateValues(values, listDeclaredVariables(server.settings));
       if (errors.length > 0) throw new GatewayError('REQUEST_INVALID', { errors });
-      const owner = toOwner(server, principal);
+      const owner = variableOwner(server, principal);
       const records: UserVariableRecord[] = [];
       const clearedNames: string[] = [];
       for (const [name, value] of Object.entries(values)) {
@@ -74,7 +51,7 @@ export function createUserVariables({ store, keyring, changes, clock }: UserVari
       for (const name of clearedNames) await store.remove(owner.tenant, owner.userId, owner.serverId, name);
       await publishChange(server, principal);
     },
-    async removeAll(server, principal) {
+    async removeAll(server: ServerSnapshot, principal: UserPrincipal): Promise<void> {
       await store.removeAll(principal.tenant, principal.userId, server.id);
       await publishChange(server, principal);
     },
@@ -87,7 +64,7 @@ export function isBlank(value: string): boolean {
 
 function validateValues(values: Readonly<Record<string, string>>, declared: readonly string[]): Diagnostic[] {
   return Object.entries(values).flatMap(([name, value]): Diagnostic[] => {
-    // Reserved whatever a definition says: such a name would stand in for the identity of the user.
+    // Rejected even if declared: such a variable could replace the identity of the user in a template.
     if (name.toUpperCase().startsWith('LIBRECHAT_')) {
       return [{ path: name, code: 'variable_reserved', message: 'is a reserved name' }];
     }

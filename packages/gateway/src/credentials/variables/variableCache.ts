@@ -1,14 +1,15 @@
-import { type Clock, type Keyring, createSingleFlight } from '@behalf/kernel';
+import type { Clock, Keyring } from '@behalf/kernel';
 import {
   type ChangeFeed,
   type UserVariableRecord,
   type UserVariableStore,
-  isCurrent,
   toVariableSealContext,
 } from '../../ports/index.ts';
-import { createLruMap } from '../lruMap.ts';
+import type { Principal } from '../../principal/principal.ts';
+import { createReplicatedCache } from '../../replication/replicatedCache.ts';
+import type { ServerSnapshot } from '../../servers/definition.ts';
 
-/** What a user entered for a server, opened. The same object for as long as nothing of it changed. */
+/** The decrypted values that a user entered for a server. The same object as long as no value changes. */
 export interface VariableValues {
   readonly values: Readonly<Record<string, string>>;
 }
@@ -19,98 +20,70 @@ interface VariableOwner {
   readonly serverId: string;
 }
 
-export interface VariableCache {
-  /** Without I/O for as long as an answer may be trusted. */
-  read(owner: VariableOwner): VariableValues | Promise<VariableValues>;
-  close(): void;
-}
-
-interface VariableCacheParts {
+export interface VariableParts {
   readonly store: UserVariableStore;
   readonly keyring: Keyring;
   readonly changes: ChangeFeed;
   readonly clock: Clock;
 }
 
-/** For how long calls run on while the store does not answer. */
+/** How long calls continue with cached values while the store is unreachable. */
 const MAX_STALE_MS = 30_000;
 const MAX_ENTRIES = 10_000;
 
-interface Entry {
-  readonly values: VariableValues;
-  /** As the store had them: while they are the same, nothing is opened anew. */
+interface CachedValues extends VariableValues {
+  /** The stored values, sealed. If they are unchanged, nothing is decrypted again. */
   readonly sealed: string;
-  readonly readAt: number;
-  /** The notices about everybody that had been heard when it was read. */
-  readonly wipeEpoch: number;
 }
 
-export function createVariableCache({ store, keyring, changes, clock }: VariableCacheParts): VariableCache {
-  const cache = createLruMap<Entry>(MAX_ENTRIES);
-  const flights = createSingleFlight<VariableValues>();
-  /** What was being read while a notice came may be what it told about. */
-  let changeEpoch = 0;
-  let wipeEpoch = 0;
+export type VariableCache = ReturnType<typeof createVariableCache>;
 
-  const unsubscribe = changes.subscribe(({ topic, id }) => {
-    if (topic !== 'variables') return;
-    changeEpoch += 1;
-    if (id === '*') wipeEpoch += 1;
-    else cache.delete(id);
+export function createVariableCache({ store, keyring, changes, clock }: VariableParts) {
+  const cache = createReplicatedCache<CachedValues>({
+    ...{ changes, clock, maxEntries: MAX_ENTRIES, maxStaleMs: MAX_STALE_MS, keepInvalidated: true },
+    affectedBy: ({ topic, id }) => (topic !== 'variables' ? undefined : id === '*' ? 'all' : { key: id }),
   });
 
-  async function load(key: string, { tenant, userId, serverId }: VariableOwner): Promise<VariableValues> {
-    const startEpoch = changeEpoch;
-    const readAt = clock.now();
-    const previous = cache.get(key);
-    let records: UserVariableRecord[];
-    try {
-      records = await store.list(tenant, userId, serverId);
-    } catch (error) {
-      if (previous?.wipeEpoch === wipeEpoch && clock.now() - previous.readAt < MAX_STALE_MS)
-        return previous.values;
-      throw error;
-    }
+  async function load(
+    { tenant, userId, serverId }: VariableOwner,
+    previous: CachedValues | undefined,
+  ): Promise<CachedValues> {
+    const records = await store.list(tenant, userId, serverId);
     const sealed = JSON.stringify(records.map(({ name, valueSealed }) => [name, valueSealed]));
-    const values = previous?.sealed === sealed ? previous.values : openValues(records, keyring);
-    // A notice meanwhile: this answer is good enough for who asked before it, and for nobody after.
-    if (startEpoch === changeEpoch) cache.set(key, { values, sealed, readAt, wipeEpoch });
-    return values;
+    return previous?.sealed === sealed
+      ? previous
+      : Object.freeze({ sealed, values: openValues(records, keyring) });
   }
 
   return {
-    read(owner) {
-      const key = variablesKey(owner);
-      const entry = cache.get(key);
-      if (entry?.wipeEpoch === wipeEpoch && isCurrent(changes, clock.now(), entry.readAt))
-        return entry.values;
-      return flights.run([key, changeEpoch], () => load(key, owner), { detached: true });
-    },
-    close: unsubscribe,
+    /** Synchronous and without I/O while the values are current. */
+    read: (owner: VariableOwner): VariableValues | Promise<VariableValues> =>
+      cache.read(variablesKey(owner), (previous) => load(owner, previous)),
+    close: () => cache.close(),
   };
 }
 
-/** How notices name what changed. */
+export function variableOwner(
+  { id }: Pick<ServerSnapshot, 'id'>,
+  { tenant, userId }: Pick<Principal, 'tenant' | 'userId'>,
+): VariableOwner {
+  return { tenant, userId, serverId: id };
+}
+
+/** The id of change notifications about these values. */
 export function variablesKey({ tenant, userId, serverId }: VariableOwner): string {
   return JSON.stringify([tenant, userId, serverId]);
 }
 
-/** Whose values a notice is about; undefined when it does not say. */
+/** Undefined for `*`: any values may have changed. */
 export function parseVariablesKey(id: string): VariableOwner | undefined {
   if (id === '*') return undefined;
   const [tenant, userId, serverId] = JSON.parse(id) as [string, string, string];
   return { tenant, userId, serverId };
 }
 
-function openValues(records: readonly UserVariableRecord[], keyring: Keyring): VariableValues {
-  return Object.freeze({
-    values: Object.freeze(
-      Object.fromEntries(
-        records.map((record) => [
-          record.name,
-          keyring.open(record.valueSealed, toVariableSealContext(record)),
-        ]),
-      ),
-    ),
-  });
+function openValues(records: readonly UserVariableRecord[], keyring: Keyring): VariableValues['values'] {
+  const open = (record: UserVariableRecord) =>
+    [record.name, keyring.open(record.valueSealed, toVariableSealContext(record))] as const;
+  return Object.freeze(Object.fromEntries(records.map(open)));
 }
