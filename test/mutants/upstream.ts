@@ -71,7 +71,7 @@ export const upstream: readonly Mutant[] = [
     id: 'lost-session-repeats-without-limit',
     file: 'packages/gateway/src/upstream/http/session.ts',
     find: 'return await sendOn(newSession, request);',
-    replace: 'return await sendWithSessionRenewal(parts, request);',
+    replace: 'return await this.send(request);',
     test: 'packages/gateway/src/upstream/http/session.test.ts',
   },
   {
@@ -91,9 +91,9 @@ export const upstream: readonly Mutant[] = [
   {
     id: 'question-of-one-call-to-the-user-of-another',
     file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
-    find: '    const serverRequests = createServerRequests({',
+    find: '    const serverRequests = createServerRequests(',
     replace:
-      '    const [shared] = activeServerRequests;\n    const serverRequests = shared ?? createServerRequests({',
+      '    const [shared] = activeServerRequests;\n    const serverRequests = shared ?? createServerRequests(',
     test: 'packages/gateway/src/toolcall/dialogue.test.ts',
   },
 ];

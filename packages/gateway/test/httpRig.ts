@@ -6,11 +6,11 @@ import {
   type ScriptedOptions,
   type TestNetwork,
 } from '@behalf/testkit';
+import { openHttpUpstream } from '../src/upstream/http/negotiate.ts';
 import {
   type ProtocolVersionCache,
   createProtocolVersionCache,
-  openHttpUpstream,
-} from '../src/upstream/http/negotiate.ts';
+} from '../src/upstream/protocolVersionCache.ts';
 import type {
   JsonObject,
   Upstream,

@@ -1,5 +1,5 @@
 import { type ErrorCode, parseUrl } from '@behalf/contracts';
-import type { Clock } from '@behalf/kernel';
+import { type Clock, LruMap } from '@behalf/kernel';
 import { UpstreamError, type UpstreamReason } from '../upstream/upstreamError.ts';
 import type { ConnectionLimits } from './connectionManager.ts';
 import { type ConnectionRequest, revisionKey, tenantServerKey } from './lease.ts';
@@ -41,15 +41,15 @@ interface Breaker {
   lastFailureAt: number;
 }
 
-/** Told to callers that arrive while another caller probes. */
+/** `Retry-After` of callers that arrive while another caller probes. */
 const PROBE_RETRY_AFTER_MS = 1_000;
 
 /** Only failing subjects have an entry, so that healthy servers and users cost nothing. */
 function createBreakers(clock: Clock, limits: ConnectionLimits) {
-  const entries = new Map<string, Breaker>();
+  const entries = new LruMap<string, Breaker>(limits.maxEntries);
 
   function findEntry({ key, binding }: BreakerSubject): Breaker | undefined {
-    const entry = entries.get(key);
+    const entry = entries.peek(key);
     if (!entry || entry.subject.binding === binding) return entry;
     entries.delete(key);
     return undefined;
@@ -82,7 +82,7 @@ function createBreakers(clock: Clock, limits: ConnectionLimits) {
     },
     /** Ends a probe without a result: the next caller may probe. */
     releaseProbe({ key }: BreakerSubject, probe: BreakerProbe): void {
-      const entry = entries.get(key);
+      const entry = entries.peek(key);
       if (entry?.probe === probe) entry.probe = undefined;
     },
     recordSuccess(subject: BreakerSubject): void {
@@ -92,7 +92,6 @@ function createBreakers(clock: Clock, limits: ConnectionLimits) {
       const now = clock.now();
       let entry = findEntry(subject);
       if (!entry) {
-        if (entries.size >= limits.maxEntries) entries.delete(entries.keys().next().value as string);
         const initialState = { failures: 0, trips: 0, retryAt: undefined, probe: undefined };
         entry = { subject, ...initialState, cause, since: now, lastFailureAt: now };
         entries.set(subject.key, entry);
@@ -110,17 +109,17 @@ function createBreakers(clock: Clock, limits: ConnectionLimits) {
     /** The open breaker of this server that affects this principal; of several the one that stays open longest. */
     findOpen(server: string, principal: string | undefined) {
       let found: { retryAt: number; since: number; cause: UpstreamError } | undefined;
-      for (const { subject, retryAt, since, cause } of entries.values()) {
+      for (const [, { subject, retryAt, since, cause }] of entries) {
         if (retryAt === undefined || subject.server !== server) continue;
         if (subject.principal !== undefined && subject.principal !== principal) continue;
         if (!found || retryAt > found.retryAt) found = { retryAt, since, cause };
       }
       return found;
     },
-    list: (): Iterable<Breaker> => entries.values(),
+    list: () => [...entries].map(([, entry]) => entry),
     get openCount() {
       let count = 0;
-      for (const { retryAt } of entries.values()) if (retryAt !== undefined) count += 1;
+      for (const [, { retryAt }] of entries) if (retryAt !== undefined) count += 1;
       return count;
     },
     sweep(): void {
@@ -144,7 +143,7 @@ interface ConnectionFailure {
 
 /** The last failure of each server and principal, for status displays. */
 function createConnectionFailures(clock: Clock, limits: ConnectionLimits) {
-  const failures = new Map<string, ConnectionFailure>();
+  const failures = new LruMap<string, ConnectionFailure>(limits.maxEntries);
   const keyOf = (server: string, principal: string | undefined) =>
     JSON.stringify([server, principal ?? null]);
 
@@ -152,16 +151,14 @@ function createConnectionFailures(clock: Clock, limits: ConnectionLimits) {
     record(server: string, principal: string | undefined, code: ErrorCode, isUnreachable: boolean): void {
       const key = keyOf(server, principal);
       const lastFailureAt = clock.now();
-      const since = failures.get(key)?.since ?? lastFailureAt;
-      failures.delete(key);
-      if (failures.size >= limits.maxEntries) failures.delete(failures.keys().next().value as string);
+      const since = failures.peek(key)?.since ?? lastFailureAt;
       failures.set(key, { server, principal, code, since, lastFailureAt, isUnreachable });
     },
     clear(server: string, principal: string | undefined): void {
       if (failures.size > 0) failures.delete(keyOf(server, principal));
     },
-    find: (server: string, principal: string | undefined) => failures.get(keyOf(server, principal)),
-    list: (): Iterable<ConnectionFailure> => failures.values(),
+    find: (server: string, principal: string | undefined) => failures.peek(keyOf(server, principal)),
+    list: () => [...failures].map(([, failure]) => failure),
     sweep(): void {
       const cutoff = clock.now() - limits.idleTimeoutMs;
       for (const [key, { lastFailureAt }] of failures) if (lastFailureAt < cutoff) failures.delete(key);
@@ -296,7 +293,7 @@ function credentialSubject({ server, holder }: ConnectionRequest): BreakerSubjec
   return { key: JSON.stringify([key, principal]), server: key, principal, binding };
 }
 
-/** What a result says about the health of the transport or of the credential. `none`: nothing. */
+/** Effect of a result on a breaker. `none`: the result says nothing about the transport or the credential. */
 type BreakerSignal = 'good' | 'bad' | 'none';
 
 /** The request did not reach the server. */

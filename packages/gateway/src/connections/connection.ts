@@ -130,7 +130,7 @@ export function createConnectionRegistry(clock: Clock, closeTimeoutMs: number) {
       close() {
         markRetired();
         if (closed) return closed;
-        // Set before the upstream closes, because its `onClose` may call back into `retire` meanwhile.
+        // Set before the upstream closes, because its `onClose` may call `retire` synchronously.
         closed = Promise.resolve();
         open.delete(connection);
         onClosed?.();

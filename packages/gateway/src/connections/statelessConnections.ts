@@ -1,4 +1,4 @@
-import { type Cancellation, type Clock, rejectOnAbort, withTimeout } from '@behalf/kernel';
+import { type Cancellation, type Clock, LruMap, rejectOnAbort, withTimeout } from '@behalf/kernel';
 import type { UserServer } from '../servers/definition.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -94,7 +94,7 @@ function withoutInstructions(upstream: Upstream): Upstream {
  */
 export function createSessionModeProbe(clock: Clock, limits: ConnectionLimits) {
   const running = new Map<string, Promise<void>>();
-  const sessionBased = new Set<string>();
+  const sessionBased = new LruMap<string, true>(limits.maxEntries);
 
   return {
     isRunning: (key: string) => running.has(key),
@@ -119,10 +119,6 @@ export function createSessionModeProbe(clock: Clock, limits: ConnectionLimits) {
       };
     },
     /** The server keeps sessions. It needs no further probe. */
-    markSessionBased(key: string): void {
-      if (sessionBased.size >= limits.maxEntries)
-        sessionBased.delete(sessionBased.values().next().value as string);
-      sessionBased.add(key);
-    },
+    markSessionBased: (key: string) => sessionBased.set(key, true),
   };
 }

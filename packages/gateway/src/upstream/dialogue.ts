@@ -1,28 +1,33 @@
 import { parseUrl } from '@behalf/contracts';
-import { type Cancellation, LightCancellation } from '@behalf/kernel';
+import { type Cancellation, LightCancellation, isObject } from '@behalf/kernel';
 import type { JsonObject } from './upstream.ts';
 
-/** What a definition must name before a server may ask for it: a user's model, a user's folders. */
+/*
+ * Requests of a server to the caller during a request: elicitation, sampling, roots.
+ *
+ * - A request reaches the caller only if the caller declared the capability and, for sampling and roots, the
+ *   definition of the server allows it. Everything else receives a default response.
+ * - The number and size of requests per call are limited. A server always receives a response.
+ */
+
+/** Capabilities that a definition must allow: the user's model and the user's folders. */
 export type RelayedCapability = 'sampling' | 'roots';
 
-/**
- * What a server may ask of the caller in the middle of a request. `capabilities` are those that the caller declared and
- * that may be passed on: `bridgeable` alone makes them.
- */
+/** How a server can ask the caller. `capabilities` are those that `filterCapabilities` returns. */
 export type Dialogue =
   | {
       readonly era: 'legacy';
       readonly capabilities: JsonObject;
-      /** Passes a request of the server on and waits for the answer; rejects with `ClientRpcError` where there was one. */
+      /** Forwards a request to the client. Rejects with `ClientRpcError` if the client returns an error. */
       readonly sendRequest: (method: string, params: JsonObject, signal: Cancellation) => Promise<JsonObject>;
     }
   | {
-      /** The caller gets the server's questions as a result and comes again with the answers. */
+      /** The caller receives the request as a result and repeats its call with the answers. */
       readonly era: 'modern';
       readonly capabilities: JsonObject;
     };
 
-/** The caller answered a question of the server with an error of the protocol: it is passed on as it is. */
+/** A JSON-RPC error of the client. It is forwarded to the server unchanged. */
 export class ClientRpcError extends Error {
   override readonly name = 'ClientRpcError';
   readonly code: number;
@@ -33,8 +38,8 @@ export class ClientRpcError extends Error {
 }
 
 /**
- * What we say we can do when a session opens. A question that cannot be put to anybody is answered as if its user had
- * closed it, so that a form may always be claimed; a model or folders are claimed only where they may be lent.
+ * The capabilities that Behalf declares when a session opens. Elicitation is always declared: a form that no user can
+ * answer is canceled. Sampling and roots are declared only if the definition allows them.
  */
 export function buildSessionCapabilities(relay: readonly RelayedCapability[] = []): JsonObject {
   return {
@@ -44,7 +49,7 @@ export function buildSessionCapabilities(relay: readonly RelayedCapability[] = [
   };
 }
 
-/** What the caller declared, as far as this server may use it. */
+/** The declared capabilities of a caller that this server may use. */
 export function filterCapabilities(
   declaredCapabilities: JsonObject,
   relay: readonly RelayedCapability[],
@@ -62,31 +67,29 @@ export function filterCapabilities(
 
 const NO_CAPABILITIES: JsonObject = Object.freeze({});
 
-/** Without a mode it is the form: the first revision knew no other. */
+/** An empty object means form mode, the only mode of the first revision with elicitation. */
 function readElicitationModes(elicitation: JsonObject): JsonObject {
-  const modes = pickFlags(elicitation, ['form', 'url']);
-  return Object.keys(elicitation).length === 0 ? { form: {} } : modes;
+  return Object.keys(elicitation).length === 0 ? { form: {} } : pickFlags(elicitation, ['form', 'url']);
 }
 
 function pickFlags(capability: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(names.filter((name) => isObject(capability[name])).map((name) => [name, {}]));
 }
 
-/** Whether this very question may be put to who declared these capabilities. Whatever is not known may not. */
+/** Whether the capabilities cover this request. Unknown methods and modes are denied. */
 export function isServerRequestAllowed(
   capabilities: JsonObject,
   method: unknown,
   params: JsonObject,
 ): boolean {
+  const { elicitation, sampling, roots } = capabilities;
   switch (method) {
     case 'elicitation/create':
-      return (
-        isObject(capabilities['elicitation']) && isElicitationAllowed(capabilities['elicitation'], params)
-      );
+      return isObject(elicitation) && isElicitationAllowed(elicitation, params);
     case 'sampling/createMessage':
-      return isObject(capabilities['sampling']);
+      return isObject(sampling);
     case 'roots/list':
-      return isObject(capabilities['roots']);
+      return isObject(roots);
     default:
       return false;
   }
@@ -94,66 +97,50 @@ export function isServerRequestAllowed(
 
 function isElicitationAllowed(modes: JsonObject, { mode, url }: JsonObject): boolean {
   if (mode === undefined || mode === 'form') return isObject(modes['form']);
-  // What else an address can be, a client might run.
   return mode === 'url' && isObject(modes['url']) && typeof url === 'string' && isHttpUrl(url);
 }
 
+/** A client might execute a URL with another scheme. */
 function isHttpUrl(text: string): boolean {
   const protocol = parseUrl(text)?.protocol;
   return protocol === 'https:' || protocol === 'http:';
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** What a server gets for a request that nobody is asked. */
 export type RpcResponseBody =
   { readonly result: JsonObject } | { readonly error: { readonly code: number; readonly message: string } };
 
 const METHOD_NOT_FOUND = -32_601;
 const INTERNAL_ERROR = -32_603;
 
-/** A form is dismissed as if its user had closed it; a model and a file system are not ours to lend. */
+/** The response to a request that is not forwarded. A form is canceled, as if the user had closed it. */
 export function createDefaultResponse(method: unknown): RpcResponseBody {
   if (method === 'ping') return { result: {} };
   if (method === 'elicitation/create') return { result: { action: 'cancel' } };
   return { error: { code: METHOD_NOT_FOUND, message: 'Method not found' } };
 }
 
-/** The same for one that was asked and did not answer, or not in a form that can be passed on. */
+/** The response if the client returned an error, no response, or one that is too large. */
 export function createFailureResponse(method: unknown, error: unknown): RpcResponseBody {
   if (error instanceof ClientRpcError) return { error: { code: error.code, message: error.message } };
   if (method === 'elicitation/create') return createDefaultResponse(method);
   return { error: { code: INTERNAL_ERROR, message: 'The client did not respond' } };
 }
 
-/** The longest a call lasts when people are asked in it. */
+/** Maximum duration of a call that waits for a user. */
 export const MAX_DIALOGUE_MS = 600_000;
 
-/** Questions of one call in all, and those that wait at once: a server must not wear a user down. */
 const MAX_REQUESTS_PER_CALL = 16;
 const MAX_CONCURRENT_REQUESTS = 4;
-/** A picture fits in. */
+/** Large enough for an image. */
 const MAX_TEXT_LENGTH = 1024 * 1024;
 
-/** The questions of one call, and the one who may be asked them. */
-export interface ServerRequests {
-  /** Never rejects: a server always gets a reply. Undefined: nobody is asked this. */
-  forward(id: unknown, method: unknown, params: JsonObject): Promise<RpcResponseBody> | undefined;
-  /** The server took a question back. */
-  cancel(id: unknown): void;
-  /** The call is over, whichever way: nobody waits for an answer any more. */
-  readonly close: () => void;
-}
+export type ServerRequests = ReturnType<typeof createServerRequests>;
 
-interface ServerRequestsParts {
-  readonly dialogue: Extract<Dialogue, { era: 'legacy' }>;
-  /** Time that a person takes is not the server's silence. */
-  readonly withPausedTimeout: <T>(userResponse: Promise<T>) => Promise<T>;
-}
-
-export function createServerRequests({ dialogue, withPausedTimeout }: ServerRequestsParts): ServerRequests {
+/** The requests of a server during one call. `withPausedTimeout` pauses the timeouts of the call for the user. */
+export function createServerRequests(
+  dialogue: Extract<Dialogue, { era: 'legacy' }>,
+  withPausedTimeout: <T>(userResponse: Promise<T>) => Promise<T>,
+) {
   const pendingRequests = new Map<unknown, LightCancellation>();
   let requestCount = 0;
   let isClosed = false;
@@ -175,27 +162,27 @@ export function createServerRequests({ dialogue, withPausedTimeout }: ServerRequ
   }
 
   return {
-    forward(id, method, params) {
-      if (
+    /** Forwards a request to the client. Never rejects. Undefined if it is not allowed or exceeds a limit. */
+    forward(id: unknown, method: unknown, params: JsonObject): Promise<RpcResponseBody> | undefined {
+      const isLimited =
         isClosed ||
         requestCount >= MAX_REQUESTS_PER_CALL ||
         pendingRequests.size >= MAX_CONCURRENT_REQUESTS ||
-        pendingRequests.has(id)
-      )
-        return undefined;
-      if (typeof method !== 'string' || !isServerRequestAllowed(dialogue.capabilities, method, params))
-        return undefined;
-      return JSON.stringify(params).length > MAX_TEXT_LENGTH
-        ? undefined
-        : forwardToClient(id, method, params);
+        pendingRequests.has(id);
+      if (isLimited || typeof method !== 'string') return undefined;
+      if (!isServerRequestAllowed(dialogue.capabilities, method, params)) return undefined;
+      if (JSON.stringify(params).length > MAX_TEXT_LENGTH) return undefined;
+      return forwardToClient(id, method, params);
     },
-    cancel: (id) =>
-      pendingRequests.get(id)?.abort(new DOMException('The server canceled the request', 'AbortError')),
-    close() {
+    /** The server canceled a request. */
+    cancel(id: unknown): void {
+      pendingRequests.get(id)?.abort(new DOMException('The server canceled the request', 'AbortError'));
+    },
+    /** The call has ended. Aborts pending requests. */
+    close: (): void => {
       isClosed = true;
-      for (const signal of pendingRequests.values()) {
+      for (const signal of pendingRequests.values())
         signal.abort(new DOMException('The call has ended', 'AbortError'));
-      }
     },
   };
 }

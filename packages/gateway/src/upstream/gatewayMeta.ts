@@ -1,11 +1,11 @@
 import type { JsonObject, UpstreamResponse } from './upstream.ts';
 
-/** What begins like this is said by us: that a sign-in is needed and where, which number an error had. */
+/** Reserved for keys that the gateway itself writes, such as `behalf/auth`. */
 const GATEWAY_PREFIX = 'behalf/';
 
 /**
- * What a server says, without what only we may say. Clients act on our words in `_meta`: with a `behalf/auth` of its own
- * a server could send users to a page of its choice, in our name.
+ * Removes reserved `_meta` keys from a message of a server. Clients act on them: with a `behalf/auth` key a server could
+ * send users to a sign-in page of its choice in the name of the gateway.
  */
 export function stripGatewayMeta(message: JsonObject): JsonObject {
   const { _meta } = message;
@@ -14,7 +14,7 @@ export function stripGatewayMeta(message: JsonObject): JsonObject {
   return serverMeta === _meta ? message : { ...message, _meta: serverMeta };
 }
 
-/** The members that are a server's own: the object itself where all of them are. */
+/** Removes reserved keys. Returns the same object if there are none. */
 export function stripGatewayKeys(members: JsonObject): JsonObject {
   const entries = Object.entries(members);
   const serverEntries = entries.filter(([key]) => !key.startsWith(GATEWAY_PREFIX));
@@ -22,9 +22,9 @@ export function stripGatewayKeys(members: JsonObject): JsonObject {
 }
 
 /**
- * The same for an answer, whose text is passed on as it came unless there was something to take out. A text that names a
- * member twice is passed on with both: JSON readers take the last, as we do. So whatever is decided here or later must
- * never be about content that a reader of another kind could see otherwise.
+ * Removes reserved keys from a response and keeps its text if nothing was removed. The text can contain duplicate
+ * members, of which `JSON.parse` sees only the last. Decisions therefore must not depend on the content of a result,
+ * which another JSON parser could read differently.
  */
 export function stripResponseMeta(response: UpstreamResponse): UpstreamResponse {
   const result = stripGatewayMeta(response.result);

@@ -1,11 +1,11 @@
-import { type Clock, withTimeout } from '@behalf/kernel';
+import { type Clock, isObject, withTimeout } from '@behalf/kernel';
 import { stripGatewayMeta } from './gatewayMeta.ts';
 import type { Era, JsonObject, Upstream, UpstreamRequestOptions, UpstreamResponse } from './upstream.ts';
 import { UpstreamError } from './upstreamError.ts';
 
 export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list';
 
-/** Where the items stand in an answer, and what a server declares when it has any. */
+/** The capability that a server declares for a list, and the field of the items in the result. */
 const methodFields = {
   'tools/list': { capability: 'tools', field: 'tools' },
   'resources/list': { capability: 'resources', field: 'resources' },
@@ -15,19 +15,22 @@ const methodFields = {
 
 const METHOD_NOT_FOUND = -32_601;
 
-/** Which budget ended a list early, or that a later page was not to be had. */
+/** Why a list is incomplete: the limit that was reached, a repeated cursor, or a later page that failed. */
 export type IncompleteReason = 'pages' | 'items' | 'bytes' | 'time' | 'cursor' | 'failed';
 
-export interface ItemList {
+interface CacheHints {
+  /** The shortest TTL of all pages. */
+  readonly ttlMs?: number;
+  /** `public` only if all pages are public. */
+  readonly cacheScope?: 'public' | 'private';
+}
+
+export interface ItemList extends CacheHints {
   readonly items: readonly JsonObject[];
   readonly complete: boolean;
   readonly incomplete?: IncompleteReason;
   readonly era: Era;
-  /** For how long the server stands by it: the shortest of its pages. */
-  readonly ttlMs?: number;
-  /** `public` only when every page says so. */
-  readonly cacheScope?: 'public' | 'private';
-  /** What the server says of itself, where that is wanted: cut, and without what it was shown to let us in. */
+  /** Instructions of the server, if requested: truncated, with the presented credential masked. */
   readonly instructions?: string;
 }
 
@@ -40,11 +43,6 @@ export interface ListLimits {
 
 const listLimits: ListLimits = { pages: 50, items: 1_000, bytes: 5 * 1024 * 1024, totalMs: 30_000 };
 
-interface ListAllParts {
-  readonly clock: Clock;
-  readonly limits?: Partial<ListLimits>;
-}
-
 export type ListAll = (
   upstream: Upstream,
   method: ListMethod,
@@ -52,17 +50,21 @@ export type ListAll = (
 ) => Promise<ItemList>;
 
 /**
- * Every page of a list. A server may page without end, repeat itself or send anything at all; what was read within the
- * budgets is returned and called incomplete. Only a first page that cannot be had is an error.
+ * Reads all pages of a list. A server may page without end, repeat cursors or return invalid pages: the items read within
+ * the limits are returned and marked incomplete. Only a failure of the first page is an error.
  */
-export function createListAll({ clock, limits }: ListAllParts): ListAll {
-  const max = { ...listLimits, ...limits };
+export function createListAll(parts: {
+  readonly clock: Clock;
+  readonly limits?: Partial<ListLimits>;
+}): ListAll {
+  const { clock } = parts;
+  const max = { ...listLimits, ...parts.limits };
 
   return async (upstream, method, options) => {
     const { era, capabilities } = upstream.claims;
     const { capability, field } = methodFields[method];
     const emptyList: ItemList = { items: [], complete: true, era };
-    // What a server without sessions said of itself, it may have said to another user. This one is asked all the same.
+    // Only for legacy servers: claims of a modern server may come from another user's handshake.
     if (era === 'legacy' && !isObject(capabilities[capability])) return emptyList;
 
     const deadline = clock.now() + max.totalMs;
@@ -81,18 +83,12 @@ export function createListAll({ clock, limits }: ListAllParts): ListAll {
     for (let page = 1, cursor: string | undefined; ; page += 1) {
       let pageResult: Page;
       try {
-        const remainingMs = deadline - clock.now();
-        const response = await requestPage(
-          clock,
-          upstream,
-          method,
-          cursor === undefined ? {} : { cursor },
-          options,
-          remainingMs,
-        );
-        pageResult = readPage(response, field);
+        const params = cursor === undefined ? {} : { cursor };
+        const requestPage = (pageOptions: UpstreamRequestOptions) =>
+          upstream.request(method, params, pageOptions);
+        pageResult = readPage(await withinTime(clock, deadline - clock.now(), options, requestPage), field);
       } catch (error) {
-        // A legacy server that declares resources may have no templates: that is one capability for both.
+        // Resources and templates share one capability, so a legacy server may lack the template list.
         const canBeMissing = era === 'modern' || method === 'resources/templates/list';
         if (page === 1 && canBeMissing && isMethodNotFound(error)) return emptyList;
         if (page === 1 || options.signal.aborted) throw error;
@@ -104,7 +100,7 @@ export function createListAll({ clock, limits }: ListAllParts): ListAll {
       items.push(...pageResult.items.slice(0, capacity));
       cacheHints = page === 1 ? pageResult.cacheHints : mergeHints(cacheHints, pageResult.cacheHints);
       if (pageResult.items.length > capacity) return toPartialList('items');
-      // An empty page is not the end, and neither is an empty cursor: only its absence is.
+      // Only a missing cursor ends the list. Neither an empty page nor an empty cursor does.
       if (pageResult.next === undefined) return { items, complete: true, era, ...cacheHints };
       if (cursors.has(pageResult.next)) return toPartialList('cursor');
       if (items.length === max.items) return toPartialList('items');
@@ -116,35 +112,21 @@ export function createListAll({ clock, limits }: ListAllParts): ListAll {
   };
 }
 
-interface CacheHints {
-  readonly ttlMs?: number;
-  readonly cacheScope?: 'public' | 'private';
-}
-
-interface Page {
-  readonly items: readonly JsonObject[];
-  readonly next: string | undefined;
-  readonly bytes: number;
-  readonly cacheHints: CacheHints;
-}
-
-/** One page, within what is left of the time for all of them. */
-async function requestPage(
+/** Runs one request within the remaining time of the whole list. */
+async function withinTime(
   clock: Clock,
-  upstream: Upstream,
-  method: ListMethod,
-  params: JsonObject,
-  options: UpstreamRequestOptions,
   remainingMs: number,
+  options: UpstreamRequestOptions,
+  request: (options: UpstreamRequestOptions) => Promise<UpstreamResponse>,
 ): Promise<UpstreamResponse> {
   const { signal } = options;
   const pageAbort = new AbortController();
-  // Not `AbortSignal.any`: with a signal that lives as long as the process, each one stays in memory for as long.
+  // `AbortSignal.any` would leak: each derived signal stays in memory as long as its source.
   const abort = () => pageAbort.abort(signal.reason);
   if (signal.aborted) abort();
   else signal.addEventListener('abort', abort);
   try {
-    const response = upstream.request(method, params, {
+    const response = request({
       ...options,
       timeoutMs: Math.min(options.timeoutMs, remainingMs),
       totalMs: Math.min(options.totalMs, remainingMs),
@@ -152,7 +134,6 @@ async function requestPage(
     });
     return await withTimeout(clock, remainingMs, response, () => {
       const error = new UpstreamError('timeout');
-      // Nobody reads the page any more: whoever still sends it is told.
       pageAbort.abort(error);
       throw error;
     });
@@ -161,13 +142,19 @@ async function requestPage(
   }
 }
 
-/** "Method not found": the server has nothing of this kind. */
 function isMethodNotFound(error: unknown): boolean {
   return (
     error instanceof UpstreamError &&
     error.reason === 'rpc_error' &&
     error.detail.rpc?.code === METHOD_NOT_FOUND
   );
+}
+
+interface Page {
+  readonly items: readonly JsonObject[];
+  readonly next: string | undefined;
+  readonly bytes: number;
+  readonly cacheHints: CacheHints;
 }
 
 function readPage({ result, json }: UpstreamResponse, field: string): Page {
@@ -186,7 +173,7 @@ function readPage({ result, json }: UpstreamResponse, field: string): Page {
   };
 }
 
-/** What holds for both: a page that says nothing promises nothing. */
+/** A hint holds for the whole list only if all pages have it. */
 function mergeHints(a: CacheHints, b: CacheHints): CacheHints {
   return {
     ...(a.ttlMs !== undefined && b.ttlMs !== undefined && { ttlMs: Math.min(a.ttlMs, b.ttlMs) }),
@@ -194,8 +181,4 @@ function mergeHints(a: CacheHints, b: CacheHints): CacheHints {
       ? { cacheScope: 'public' as const }
       : (a.cacheScope ?? b.cacheScope) && { cacheScope: 'private' as const }),
   };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

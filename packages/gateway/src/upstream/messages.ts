@@ -1,8 +1,9 @@
-import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { isObject } from '@behalf/kernel';
+import { type JSONRPCMessage, SERVER_INFO_META_KEY } from '@modelcontextprotocol/client';
 import type { Era, JsonObject, ServerClaims, UpstreamResponse } from './upstream.ts';
 import { UpstreamError } from './upstreamError.ts';
 
-/** A message of the server; every field may be anything. */
+/** A message of the server. Its fields are not validated. */
 export interface JsonRpcMessage {
   readonly id?: unknown;
   readonly method?: unknown;
@@ -12,8 +13,9 @@ export interface JsonRpcMessage {
 }
 
 /**
- * The result as it stands in the text of an answer to `id`, when the text is written as servers write it. What is left
- * between the known beginning and the known end must be one JSON value, or the whole is not what it looks like.
+ * Fast path: extracts the text of `result` from a response to `id` that is written in one of the common forms, so that
+ * it can be forwarded without serializing it again. Undefined if the text has another form or the extracted part is not
+ * valid JSON.
  */
 export function tryReadResponse(text: string, id: number, era: Era): UpstreamResponse | undefined {
   const json = extractResultText(text, `"id":${id}`);
@@ -37,7 +39,7 @@ function extractResultText(text: string, id: string): string | undefined {
   return undefined;
 }
 
-/** The messages of a body or of an event. 2025-03-26 knows several in one array. */
+/** Parses a body or an event. Revision 2025-03-26 allows an array of messages. */
 export function parseRpcMessages(text: string): readonly JsonRpcMessage[] {
   let value: unknown;
   try {
@@ -50,7 +52,7 @@ export function parseRpcMessages(text: string): readonly JsonRpcMessage[] {
   return messages;
 }
 
-/** Reads a message as the answer to `id`; throws what the server answered instead. */
+/** Reads a message as the response to `id`. Throws the error that it contains. */
 export function readResponse(message: JsonRpcMessage, id: number, era: Era): UpstreamResponse {
   const { result, error } = message;
   if (message.id !== id || (result === undefined) === (error === undefined))
@@ -60,7 +62,7 @@ export function readResponse(message: JsonRpcMessage, id: number, era: Era): Ups
   return toResponse(result, undefined, era);
 }
 
-/** A modern result says of what kind it is; one that does not is taken for a whole one, as legacy results are. */
+/** A modern result without `resultType` counts as complete, like a legacy result. */
 function toResponse(result: JsonObject, json: string | undefined, era: Era): UpstreamResponse {
   if (era === 'modern') {
     const kind = result['resultType'];
@@ -79,7 +81,10 @@ function readRpcError(value: unknown): RpcError | undefined {
   return { code, message: typeof message === 'string' ? message : '', ...(data !== undefined && { data }) };
 }
 
-/** -32042: legacy servers want a URL opened first. -32020 to -32022: modern ones do not take this form. */
+/**
+ * -32042: a legacy server requires the user to open a URL. -32020 to -32022: a modern server rejects headers, protocol
+ * version or capabilities.
+ */
 export function classifyRpcError(value: unknown, era: Era, status?: number): UpstreamError {
   const rpc = readRpcError(value);
   if (!rpc) return new UpstreamError('invalid_response');
@@ -89,18 +94,11 @@ export function classifyRpcError(value: unknown, era: Era, status?: number): Ups
   return new UpstreamError(isMismatch ? 'header_mismatch' : 'rpc_error', detail);
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 export function objectOrEmpty(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/**
- * Reads one message. Only the envelope is looked at, and by us: the schemas of the SDK would walk through every field
- * of a result, which is passed on as it came.
- */
+/** Parses one message and checks the envelope only. The schemas of the SDK would traverse every field of a result. */
 export function parseRpcMessage(text: string): JSONRPCMessage {
   const message: unknown = JSON.parse(text);
   if (!isObject(message) || message['jsonrpc'] !== '2.0') throw new SyntaxError('Not a JSON-RPC 2.0 message');
@@ -112,16 +110,15 @@ const MAX_INSTRUCTIONS_LENGTH = 32_768;
 const MAX_CAPABILITIES_LENGTH = 65_536;
 
 interface ReportedInfo {
-  readonly serverInfo: unknown;
-  readonly capabilities: unknown;
-  readonly instructions: unknown;
+  readonly serverInfo?: unknown;
+  readonly capabilities?: unknown;
+  readonly instructions?: unknown;
 }
 
-/** What a server says of itself, cut to a size that every idle connection can keep. */
+/** Reads what a server reports about itself. The size is limited, because every idle connection keeps it. */
 export function readClaims(era: Era, protocolVersion: string, reported: ReportedInfo): ServerClaims {
-  const info = isObject(reported.serverInfo) ? reported.serverInfo : {};
-  const capabilities = isObject(reported.capabilities) ? reported.capabilities : {};
-  const text = JSON.stringify(capabilities);
+  const info = objectOrEmpty(reported.serverInfo);
+  const text = JSON.stringify(objectOrEmpty(reported.capabilities));
   if (text.length > MAX_CAPABILITIES_LENGTH) throw new UpstreamError('invalid_response');
   return {
     era,
@@ -133,7 +130,17 @@ export function readClaims(era: Era, protocolVersion: string, reported: Reported
   };
 }
 
-/** A copy: a part of a string keeps the whole of it in memory. */
+export const MODERN_VERSION = '2026-07-28';
+
+/** Reads the result of `server/discover`. Undefined if the server does not support the modern revision. */
+export function readDiscovery(result: JsonObject): ServerClaims | undefined {
+  const { supportedVersions, _meta } = result;
+  if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN_VERSION)) return undefined;
+  const serverInfo = objectOrEmpty(_meta)[SERVER_INFO_META_KEY];
+  return readClaims('modern', MODERN_VERSION, { ...result, serverInfo });
+}
+
+/** Copies the text: a substring would keep the whole original string in memory. */
 function truncate(value: unknown, maxLength: number): string | undefined {
   return typeof value === 'string' ? Buffer.from(value.slice(0, maxLength)).toString() : undefined;
 }

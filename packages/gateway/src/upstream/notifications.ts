@@ -1,20 +1,22 @@
+import { isObject } from '@behalf/kernel';
 import { type RpcResponseBody, type ServerRequests, createDefaultResponse } from './dialogue.ts';
-import { type JsonRpcMessage, isObject } from './messages.ts';
+import { type JsonRpcMessage, objectOrEmpty } from './messages.ts';
 import type { Bearer } from './target.ts';
 import type { HeaderValues, JsonObject, ListKind, ListenOptions, ServerNotification } from './upstream.ts';
 
-/** Answers to the server that may be under way at once: a flood of questions must not become a flood of requests. */
+/** Default responses in progress. Limits the POST requests that a flood of server requests can cause. */
 const MAX_CONCURRENT_RESPONSES = 16;
 
-/** On which stream it came: what is presented with the answer, and who may be asked. */
+/** The stream on which a request of the server arrived. */
 interface ServerRequestContext {
+  /** Headers of the response. */
   readonly headers: HeaderValues;
   readonly bearer?: Bearer | undefined;
-  /** Absent where nothing says for whose call the server asks. */
+  /** Undefined if the request cannot be attributed to a call. */
   readonly serverRequests?: ServerRequests | undefined;
 }
 
-/** A request of the server, on whatever stream: it is answered, by us or by the one whose call it belongs to. */
+/** Responds to requests of the server: through the call to which a request belongs, or with a default response. */
 export interface ServerRequestResponder {
   respond(message: JsonRpcMessage, context: ServerRequestContext): void;
 }
@@ -29,9 +31,9 @@ export function createServerRequestResponder(post: PostMessage): ServerRequestRe
         return;
       const send = (reply: RpcResponseBody) =>
         post(JSON.stringify({ jsonrpc: '2.0', id, ...reply }), headers, bearer);
-      const forwarded = serverRequests?.forward(id, method, isObject(params) ? params : {});
+      const forwarded = serverRequests?.forward(id, method, objectOrEmpty(params));
       if (forwarded) {
-        // They are few by themselves, and each took somebody's time.
+        // Not counted: `ServerRequests` has its own limit.
         void forwarded.then(send);
         return;
       }
@@ -48,109 +50,76 @@ const CHANGE_NOTIFICATION =
   /^notifications\/(?:(?:tools|prompts|resources)\/list_changed|resources\/updated)$/;
 
 /**
- * Only changes of lists are for everybody, and an updated resource for who subscribed it (`filterNotifications`). Anything else that
- * comes unasked may be about one user, and which one is known only to the stream of that user's own request.
+ * Returns the notification if all users may receive it: changes of lists, and updated resources for their subscribers.
+ * Other notifications may concern one user. They are delivered only on the stream of that user's request.
  */
 export function toChangeNotification({ method, params }: JsonRpcMessage): ServerNotification | undefined {
   if (typeof method !== 'string' || !CHANGE_NOTIFICATION.test(method)) return undefined;
-  return { method, params: isObject(params) ? params : {} };
+  return { method, params: objectOrEmpty(params) };
 }
 
-/** Tells a listener what is meant for it. */
+type NotificationListener = (notification: ServerNotification) => void;
+
+/** Limits updates of resources to these URIs. */
 export function filterNotifications(
-  listener: (notification: ServerNotification) => void,
+  listener: NotificationListener,
   resources: readonly string[] = [],
-): (notification: ServerNotification) => void {
+): NotificationListener {
   return (notification) => {
     const { method, params } = notification;
     if (method !== RESOURCE_UPDATED || resources.includes(String(params['uri']))) listener(notification);
   };
 }
 
-interface NotificationListeners {
-  readonly size: number;
-  add(listener: (notification: ServerNotification) => void): void;
-  delete(listener: (notification: ServerNotification) => void): void;
-  emit(notification: ServerNotification): void;
-}
+type ListenerOptions = Pick<ListenOptions, 'resources' | 'onSubscribedLists' | 'onSessionRenewed'>;
 
-export function createNotificationListeners(): NotificationListeners {
-  const listeners = new Set<(notification: ServerNotification) => void>();
-  return {
-    get size() {
-      return listeners.size;
-    },
-    add: (listener) => void listeners.add(listener),
-    delete: (listener) => void listeners.delete(listener),
-    emit(notification) {
-      for (const listener of [...listeners]) {
-        try {
-          listener(notification);
-        } catch {
-          // It came on somebody's answer, who must not lose it over a listener's fault.
-        }
-      }
-    },
-  };
-}
-
-interface ChannelListeners {
-  /** Everybody hears of lists; of a resource, who names it. */
-  add(
-    listener: (notification: ServerNotification) => void,
-    options?: Pick<ListenOptions, 'resources' | 'onSubscribedLists'>,
-  ): () => void;
-  emit(notification: ServerNotification): void;
-  /** Of which lists changes are heard from now on, until it is said anew. */
-  setSubscribedLists(lists: readonly ListKind[]): void;
-  clear(): void;
-}
-
-interface ChannelListener {
-  readonly onNotification: (notification: ServerNotification) => void;
-  readonly resources: readonly string[];
-  readonly onSubscribedLists: ((lists: readonly ListKind[]) => void) | undefined;
-}
-
-/** Whoever listens. `onWanted` hears which resources they want to hear of together, or undefined when the last has left. */
-export function createChannelListeners(
-  onResourcesChange: (resources: readonly string[] | undefined) => void,
-): ChannelListeners {
-  const listeners = new Set<ChannelListener>();
+/**
+ * The listeners of one upstream. An error of a listener affects neither the other listeners nor the call whose response
+ * carried the notification. `onResourcesChange` receives the resources of all listeners, or undefined after the last
+ * one was removed.
+ */
+export function createNotificationListeners(
+  onResourcesChange?: (resources: readonly string[] | undefined) => void,
+) {
+  const listeners = new Set<ListenerOptions & { readonly onNotification: NotificationListener }>();
   let subscribedLists: readonly ListKind[] = [];
 
   function reportResources(): void {
-    const all = new Set([...listeners].flatMap(({ resources }) => resources));
-    onResourcesChange(listeners.size > 0 ? [...all].sort() : undefined);
+    const all = new Set([...listeners].flatMap(({ resources = [] }) => resources));
+    onResourcesChange?.(listeners.size > 0 ? [...all].sort() : undefined);
   }
 
-  function forEachListener(action: (entry: ChannelListener) => void): void {
+  function forEachListener(
+    action: (entry: ListenerOptions & { onNotification: NotificationListener }) => void,
+  ) {
     for (const entry of [...listeners]) {
       try {
         action(entry);
       } catch {
-        // Its own affair; the others must hear too.
+        // Errors of a listener concern only that listener.
       }
     }
   }
 
   return {
-    add(listener, { resources = [], onSubscribedLists } = {}) {
-      // The same function may listen twice and stop once.
-      const entry = {
-        onNotification: filterNotifications(listener, resources),
-        resources,
-        onSubscribedLists,
-      };
+    get size() {
+      return listeners.size;
+    },
+    /** Returns a function that removes the listener. The same function may be added several times. */
+    add(listener: NotificationListener, options: ListenerOptions = {}): () => void {
+      const entry = { ...options, onNotification: filterNotifications(listener, options.resources) };
       listeners.add(entry);
-      onSubscribedLists?.(subscribedLists);
+      options.onSubscribedLists?.(subscribedLists);
       reportResources();
       return () => {
         if (listeners.delete(entry)) reportResources();
       };
     },
-    emit: (notification) => forEachListener(({ onNotification }) => onNotification(notification)),
-    setSubscribedLists(lists) {
+    emit: (notification: ServerNotification) =>
+      forEachListener(({ onNotification }) => onNotification(notification)),
+    emitSessionRenewed: () => forEachListener(({ onSessionRenewed }) => onSessionRenewed?.()),
+    /** Sets the lists whose changes are delivered from now on. */
+    setSubscribedLists(lists: readonly ListKind[]): void {
       subscribedLists = lists;
       forEachListener(({ onSubscribedLists }) => onSubscribedLists?.(lists));
     },
@@ -160,7 +129,7 @@ export function createChannelListeners(
 
 const listKinds: readonly ListKind[] = ['tools', 'prompts', 'resources'];
 
-/** The lists whose changes this server says it announces. */
+/** The lists for which the server declares `listChanged`. */
 export function getAnnouncedLists(capabilities: JsonObject): readonly ListKind[] {
   return listKinds.filter((kind) => {
     const capability = capabilities[kind];
@@ -168,17 +137,17 @@ export function getAnnouncedLists(capabilities: JsonObject): readonly ListKind[]
   });
 }
 
-/** How a modern server is asked for them. */
+/** The filter of `subscriptions/listen` for these lists. */
 export function toListenFilter(lists: readonly ListKind[]): JsonObject {
   return Object.fromEntries(lists.map((kind) => [`${kind}ListChanged`, true]));
 }
 
-/** What it says it will tell, of those; undefined: it is another message. */
+/** The lists that `notifications/subscriptions/acknowledged` accepts. Undefined for other messages. */
 export function readAcknowledgedLists(
-  { method, params }: { readonly method?: unknown; readonly params?: unknown },
+  { method, params }: JsonRpcMessage,
   lists: readonly ListKind[],
 ): readonly ListKind[] | undefined {
   if (method !== 'notifications/subscriptions/acknowledged') return undefined;
-  const accepted = isObject(params) && isObject(params['notifications']) ? params['notifications'] : {};
+  const accepted = objectOrEmpty(objectOrEmpty(params)['notifications']);
   return lists.filter((kind) => accepted[`${kind}ListChanged`] === true);
 }

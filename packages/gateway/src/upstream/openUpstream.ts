@@ -4,15 +4,15 @@ import { createOpenStdio } from './channel/openStdio.ts';
 import { createSseTransport } from './channel/sseTransport.ts';
 import type { StdioLimits } from './channel/stdioTransport.ts';
 import { createWebSocketTransport } from './channel/webSocketTransport.ts';
-import { createProtocolVersionCache, openHttpUpstream } from './http/negotiate.ts';
+import { openHttpUpstream } from './http/negotiate.ts';
+import { createProtocolVersionCache } from './protocolVersionCache.ts';
+import type { Bearer, OpenOptions, UpstreamTarget } from './target.ts';
 import type { Upstream, UpstreamParts } from './upstream.ts';
-import type { OpenOptions, UpstreamTarget } from './target.ts';
-import { trackTokenWait } from './bearer.ts';
 import { UpstreamError } from './upstreamError.ts';
 
 export type OpenUpstream = (target: UpstreamTarget, options: OpenOptions) => Promise<Upstream>;
 
-/** Opens a conversation over whatever the target says. `initTimeoutMs` bounds all of it. */
+/** Opens an upstream over the transport of the target. `initTimeoutMs` limits the whole operation. */
 export function createOpenUpstream(parts: UpstreamParts & { readonly limits: StdioLimits }): OpenUpstream {
   const { clock, network } = parts;
   const openStdio = createOpenStdio(parts);
@@ -43,15 +43,32 @@ export function createOpenUpstream(parts: UpstreamParts & { readonly limits: Std
     const timeoutController = new AbortController();
     const onAbort = () => timeoutController.abort(abortReason(options.signal));
     options.signal.addEventListener('abort', onAbort, { once: true });
-    const tokenWait = trackTokenWait(target);
+    let pendingTokens = 0;
+    const trackedTarget =
+      target.type !== 'stdio' && target.bearer
+        ? { ...target, bearer: trackTokenWait(target.bearer, (delta) => (pendingTokens += delta)) }
+        : target;
     const onTimeout = () =>
-      timeoutController.abort(new UpstreamError(tokenWait.isPending ? 'token_timeout' : 'connect_timeout'));
+      timeoutController.abort(new UpstreamError(pendingTokens > 0 ? 'token_timeout' : 'connect_timeout'));
     const cancelTimer = clock.timer(options.initTimeoutMs, onTimeout, { keepAlive: true });
     try {
-      return await open(tokenWait.target, { ...options, signal: timeoutController.signal });
+      return await open(trackedTarget, { ...options, signal: timeoutController.signal });
     } finally {
       cancelTimer();
       options.signal.removeEventListener('abort', onAbort);
     }
+  };
+}
+
+/** Counts pending token requests. A slow token exchange must not be attributed to the server. */
+function trackTokenWait(bearer: Bearer, adjustPending: (delta: 1 | -1) => void): Bearer {
+  return {
+    ...bearer,
+    token() {
+      const tokenResult = bearer.token();
+      if (!(tokenResult instanceof Promise)) return tokenResult;
+      adjustPending(1);
+      return tokenResult.finally(() => adjustPending(-1));
+    },
   };
 }

@@ -3,33 +3,34 @@ import type { PeerRequest } from './channel/peer.ts';
 import type { LegacySession } from './http/session.ts';
 import type { JsonObject, Log } from './upstream.ts';
 
-const knownLevels = new Set([
-  'debug',
-  'info',
-  'notice',
-  'warning',
-  'error',
-  'critical',
-  'alert',
-  'emergency',
-]);
+/** Severity levels of RFC 5424, the most verbose first. */
+const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+
+/** Severity of a level. Unknown levels count as the least severe. */
+export function getLevelRank(level: unknown): number {
+  return Math.max(0, LOG_LEVELS.indexOf(String(level)));
+}
+
 const MAX_NAME_LENGTH = 64;
-/** What moves the cursor of a terminal, ends a line or turns its direction: the name is the server's choice. */
+/** Control characters, line breaks and direction marks. The server chooses the name, and it is printed on terminals. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 
-interface ServerLogParts {
+/**
+ * Handles log messages that name no request. On a shared channel such a message can concern any user: the operator log
+ * records that it was sent, without its content, and no user receives it. On a channel of one user it is delivered to
+ * the only active request.
+ */
+export function createServerLog({
+  clock,
+  log,
+  server,
+  owner,
+}: {
   readonly clock: Clock;
   readonly log: Log;
   readonly server: string;
   readonly owner: string | undefined;
-}
-
-/**
- * Where a log message of the server goes. It names no request, so on a shared channel it may be about anybody's call:
- * the operator learns that there was one, without its content, and no user learns anything. On a channel of one user
- * it belongs to the only request under way, if there is only one.
- */
-export function createServerLog({ clock, log, server, owner }: ServerLogParts) {
+}) {
   const rateLimiter = createLineRateLimiter(clock, (count) =>
     log('upstream_server_log_dropped', { server, count }),
   );
@@ -42,7 +43,7 @@ export function createServerLog({ clock, log, server, owner }: ServerLogParts) {
       const { level, logger } = params;
       log('upstream_server_log', {
         server,
-        level: typeof level === 'string' && knownLevels.has(level) ? level : 'unknown',
+        level: typeof level === 'string' && LOG_LEVELS.includes(level) ? level : 'unknown',
         ...(typeof logger === 'string' && {
           logger: logger.slice(0, MAX_NAME_LENGTH).replaceAll(UNPRINTABLE, ' '),
         }),
@@ -52,22 +53,15 @@ export function createServerLog({ clock, log, server, owner }: ServerLogParts) {
   };
 }
 
-/** What one child, or one server, may add to the operator's log: a burst, then so many a second. */
+/** Token bucket per child process or server: a burst, then a steady rate. */
 const MAX_BURST_LINES = 100;
 const MAX_LINES_PER_SECOND = 20;
 
-interface LineRateLimiter {
-  /** Whether this line may still be told. One that may not is counted. */
-  tryAcquire(): boolean;
-  /** Tells what is left to tell and stops the timer. */
-  close(): void;
-}
-
 /**
- * Keeps a server that writes without end from filling the disk, or hiding what others say. What was left out is told
- * once, as a number, when there is room again.
+ * Limits the log lines of one server, so that it cannot fill the disk or hide the lines of others. `onDropped` receives
+ * the number of dropped lines after a second, or on close.
  */
-export function createLineRateLimiter(clock: Clock, onDropped: (count: number) => void): LineRateLimiter {
+export function createLineRateLimiter(clock: Clock, onDropped: (count: number) => void) {
   let availableLines = MAX_BURST_LINES;
   let refilledAt = clock.now();
   let droppedCount = 0;
@@ -88,7 +82,8 @@ export function createLineRateLimiter(clock: Clock, onDropped: (count: number) =
   };
 
   return {
-    tryAcquire() {
+    /** Returns false if the line must be dropped, and counts it. */
+    tryAcquire(): boolean {
       refill();
       if (availableLines > 0) {
         availableLines -= 1;
@@ -98,39 +93,43 @@ export function createLineRateLimiter(clock: Clock, onDropped: (count: number) =
       if (droppedCount === 1) cancelTimer = clock.timer(1_000, reportDropped);
       return false;
     },
+    /** Reports the remaining dropped lines and stops the timer. */
     close: reportDropped,
   };
 }
 
-/** A session that is more verbose than anybody wants stays so for this long: callers come and go. */
+/** A session keeps a more verbose level than needed for this long, so that it does not switch with every request. */
 const LOWER_DELAY_MS = 60_000;
 
-type SetLevel = (level: string, session: LegacySession) => Promise<void>;
-
-/** `logging/setLevel` of a legacy session, which knows one level for whoever uses it. */
-interface SessionLogLevel {
-  /** Runs the work with the session at least as verbose as `level`; `set` makes it so, for this caller. */
-  withLevel<T>(level: string, session: LegacySession, work: () => Promise<T>, setLevel: SetLevel): Promise<T>;
-}
-
-/** As verbose as the most verbose request under way; each caller is told only what they want to hear. */
-export function createSessionLogLevel(clock: Clock): SessionLogLevel {
+/**
+ * `logging/setLevel` of a legacy session, which has one level for all of its requests: the most verbose level of the
+ * current requests. Each caller receives only messages of the requested level.
+ */
+export function createSessionLogLevel(clock: Clock) {
   const activeLevels: string[] = [];
-  let current: { readonly session: LegacySession; readonly level: string; readonly at: number } | undefined;
+  let current:
+    { readonly session: LegacySession; readonly level: string; readonly setAt: number } | undefined;
+  type SetLevel = (level: string, session: LegacySession) => Promise<void>;
 
   async function adjust(session: LegacySession, setLevel: SetLevel): Promise<void> {
     const level = activeLevels.reduce((a, b) => (getLevelRank(b) < getLevelRank(a) ? b : a));
     const known = current?.session === session ? current : undefined;
     if (known?.level === level) return;
     const isVerboseEnough = known !== undefined && getLevelRank(known.level) < getLevelRank(level);
-    if (isVerboseEnough && clock.now() - known.at < LOWER_DELAY_MS) return;
-    current = { session, level, at: clock.now() };
-    // A server that does not take it goes on as it was, and is not asked again.
+    if (isVerboseEnough && clock.now() - known.setAt < LOWER_DELAY_MS) return;
+    current = { session, level, setAt: clock.now() };
+    // Failures are ignored. The level is not set again for this session until it changes.
     await setLevel(level, session).catch(() => undefined);
   }
 
   return {
-    async withLevel(level, session, work, setLevel) {
+    /** Runs `work` while the session is at least as verbose as `level`. */
+    async withLevel<T>(
+      level: string,
+      session: LegacySession,
+      work: () => Promise<T>,
+      setLevel: SetLevel,
+    ): Promise<T> {
       activeLevels.push(level);
       try {
         await adjust(session, setLevel);
@@ -140,12 +139,4 @@ export function createSessionLogLevel(clock: Clock): SessionLogLevel {
       }
     },
   };
-}
-
-/** As RFC 5424 has them, the most verbose first. */
-const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
-
-/** How grave a level is. What is none counts as the least: whoever wants less than everything does not hear it. */
-export function getLevelRank(level: unknown): number {
-  return Math.max(0, LOG_LEVELS.indexOf(String(level)));
 }

@@ -2,86 +2,83 @@ import type { RelayedCapability } from './dialogue.ts';
 import type { HeaderValues } from './upstream.ts';
 import type { Challenge } from './upstreamError.ts';
 
-/** A server reached over the network, every placeholder filled in. */
+/** A server on the network, with all placeholders filled in. */
 export interface RemoteTarget {
   readonly type: 'streamable-http' | 'sse' | 'websocket';
   readonly url: string;
-  /** Configured headers and the credential, together. Names in lower case. */
+  /** Configured headers including the credential. Names in lower case. */
   readonly headers: HeaderValues;
-  /** Whose word the address rests on: the operator's, or a user's. */
+  /** Whether the operator or a user chose the address. The SSRF guard depends on it. */
   readonly audience: 'yaml-server' | 'user-server';
   readonly proxy: string | undefined;
   readonly sseReadTimeoutMs: number;
-  /** PEM file of the authority that signed the server's certificate, in place of the public ones. */
+  /** PEM file of the certificate authority of the server. It replaces the public authorities. */
   readonly caFile?: string | undefined;
-  /** A token of one user. It owns the `authorization` header. */
+  /** A user's token. It replaces the `authorization` header. */
   readonly bearer?: Bearer | undefined;
 }
 
-/** A token that is good only together with a proof that we hold its key (RFC 9449). It is never sent as a bearer token. */
+/** A sender-constrained token (DPoP, RFC 9449). It is never sent without a proof of possession. */
 export interface DpopToken {
   readonly text: string;
-  /** For one request with this token. */
+  /** Creates the proof for one request. */
   createProof(method: string, url: string): string;
-  /** What an answer said in `DPoP-Nonce`. True: it is another one than stood in the proof that was sent. */
+  /** Stores the `DPoP-Nonce` of a response. Returns true if the nonce differs from the one in the sent proof. */
   recordNonce(url: string, nonce: string | undefined, sent: string): boolean;
 }
 
-/** What is presented at a server: a bearer token as its text, or one that is bound to a key. */
+/** A bearer token as text, or a sender-constrained token. */
 export type WireToken = string | DpopToken;
 
-/** One user's token for one server, asked for anew for every HTTP request; who asks keeps no answer. */
+/** Source of one user's token for one server. Queried for every HTTP request; callers never keep the token. */
 export interface Bearer {
-  /** The MCP extension by which it is had: the server is told that we know it. */
+  /** The MCP extension that issues the token. It is declared to the server. */
   readonly extension?: string | undefined;
-  /** At once while one is at hand. Rejects when none is to be had: then nothing is sent. */
+  /** Returns synchronously if a valid token is cached. Rejects if there is none; then no request is sent. */
   token(): WireToken | Promise<WireToken>;
-  /** The server refused the last one. True: another is at hand, and the request may be sent once more. */
+  /** Called after the server rejected the last token. True: a new token is available and the request may be retried. */
   renew(challenge: Challenge | undefined): Promise<boolean>;
-  /** Whether another one was already tried in this call because the server refused one. */
+  /** Whether a token was renewed in this call after a rejection. */
   hasRenewed(): boolean;
-  /** Whether its user has signed in anew since: that token is for another connection, to be prepared anew. */
+  /** Whether the user signed in again since. The new token belongs to a connection that must be prepared again. */
   isSuperseded?(): boolean;
-  /** What was shown in this call, so that it can be taken out of the server's own words. */
+  /** Tokens presented in this call, so that they can be masked in the server's responses. */
   presentedTokens(): readonly string[];
-  /** The server wants a wider scope: what its user has to do about it; undefined when nothing they could do would help. */
+  /** The error if the server requires a wider scope. Undefined if the user can do nothing about it. */
   toScopeError?(challenge: Challenge | undefined): Error | undefined;
 }
 
 export const ownedByApp: unique symbol = Symbol('owned by the app');
 
-/** A token of ours for a server that everybody shares. What is a user's lacks the mark, and no shared connection takes it. */
+/** Behalf's own token for a shared server. Tokens of users lack the mark, so they do not fit a shared connection. */
 export interface AppBearer extends Bearer {
   readonly [ownedByApp]: true;
 }
 
-/** A server that runs as a child process, every placeholder filled in. */
+/** A server that runs as a child process, with all placeholders filled in. */
 export interface StdioTarget {
   readonly type: 'stdio';
   readonly command: string;
   readonly args: readonly string[];
-  /** The whole environment of the child. */
+  /** The complete environment of the child. Nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
   readonly stderr: 'pipe' | 'ignore' | 'inherit' | number;
 }
 
-/** Where a conversation leads and what it presents there. */
 export type UpstreamTarget = RemoteTarget | StdioTarget;
 
-/** Of a connection that everybody shares: there is no place in it for a user's token. */
+/** Target of a connection that all users share. The type excludes tokens of users. */
 export type SharedTarget = StdioTarget | (RemoteTarget & { readonly bearer?: AppBearer });
 
-/** What opening a conversation needs to know besides. */
 export interface OpenOptions {
-  /** For the log and for the limits on child processes. */
+  /** Server name, for the log and the limits on child processes. */
   readonly server: string;
-  /** Whose child process this is; undefined for one that everybody shares. */
+  /** The user that owns the connection. Undefined for shared connections. */
   readonly owner: string | undefined;
   readonly era: 'auto' | 'modern' | 'legacy';
   readonly initTimeoutMs: number;
-  /** What the server may ask of a caller besides forms. */
+  /** Requests of the server besides forms that may be forwarded to callers. */
   readonly relay?: readonly RelayedCapability[] | undefined;
-  /** Aborts when nobody will use it. */
   readonly signal: AbortSignal;
 }

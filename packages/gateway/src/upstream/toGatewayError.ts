@@ -3,7 +3,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import { needsClientInput } from '../toolcall/dialogue.ts';
 import { UpstreamError, type UpstreamErrorDetail } from './upstreamError.ts';
 
-/** What a caller is told of a failed request. The server's own words are not repeated: they may hold anything. */
+/** Converts a failure to the error that callers receive. Text of the server is untrusted and is not repeated. */
 export function toGatewayError(error: unknown, server: string): unknown {
   if (!(error instanceof UpstreamError)) return error;
   const { retryAfterMs } = error.detail;
@@ -16,16 +16,16 @@ export function toGatewayError(error: unknown, server: string): unknown {
   });
 }
 
-/** Where a caller is told something else than whoever looks at the server. */
+/** Codes for callers that differ from the code for the operator. */
 const codeOverrides: Partial<Record<UpstreamError['reason'], ErrorCode>> = {
   input_required: 'MCP_DIALOGUE_UNSUPPORTED',
-  // Between the server and us: whoever called can put nothing right.
+  // A mismatch between Behalf and the server. The caller cannot fix it.
   header_mismatch: 'MCP_FORM_REFUSED',
 };
 
 type Explain = (server: string, detail: UpstreamErrorDetail) => string;
 
-/** Where the general sentence of a code would leave people guessing. */
+/** Details that help more than the general message of the code. */
 const explanations: Partial<Record<UpstreamError['reason'], Explain>> = {
   unauthorized: (server) =>
     `${server} refused the credential (401). Check the configured key, or sign in to the server again.`,

@@ -1,19 +1,19 @@
 import type { Duplex } from 'node:stream';
-import type { Cancellation, Clock, Fetch, Random, Send } from '@behalf/kernel';
+import { type Cancellation, type Clock, type Fetch, type Random, type Send, isObject } from '@behalf/kernel';
 import type { Dialogue } from './dialogue.ts';
 import type { Bearer, RemoteTarget } from './target.ts';
 import type { ReadNetworkError } from './upstreamError.ts';
 
-/** `modern`: 2026-07-28, stateless. `legacy`: up to 2025-11-25, with a session. */
+/** `modern`: the stateless revision 2026-07-28. `legacy`: revisions up to 2025-11-25, with sessions. */
 export type Era = 'legacy' | 'modern';
 
-/** A JSON object of the protocol. What is inside was chosen by the server: read it with care. */
+/** A JSON object of the protocol. Its content comes from the server and is not validated. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Header names in lower case. */
 export type HeaderValues = Readonly<Record<string, string>>;
 
-/** What a server says of itself when a conversation opens. Not to be trusted: it may claim anything. */
+/** Self-description of a server in the handshake. Untrusted. */
 export interface ServerClaims {
   readonly era: Era;
   readonly protocolVersion: string;
@@ -24,26 +24,26 @@ export interface ServerClaims {
 }
 
 export interface UpstreamRequestOptions {
-  /** Aborts when nobody waits any more. The server is told, and the caller gets the signal's reason. */
+  /** On abort the request is canceled at the server, and the caller receives the abort reason. */
   readonly signal: Cancellation;
-  /** This caller's credential on this server. Over HTTP alone: a child process got its values when it started. */
+  /** The caller's credential for this server. HTTP only: a child process receives its values at start. */
   readonly headers?: HeaderValues;
-  /** The caller's token, where the server is sent one of each user. It is asked for when the request is sent. */
+  /** The caller's token, for servers that receive a token per user. Obtained when the request is sent. */
   readonly bearer?: Bearer;
-  /** The longest silence: progress starts it anew. */
+  /** Maximum time without a sign of the server. Progress notifications restart it. */
   readonly timeoutMs: number;
-  /** The longest time altogether, whatever progress says. */
+  /** Maximum total time. */
   readonly totalMs: number;
   readonly onProgress?: (params: JsonObject) => void;
-  /** A log message of the server that belongs to this very request. */
+  /** Receives log messages of the server that belong to this request. */
   readonly onLog?: (params: JsonObject) => void;
-  /** From which level on; a legacy session is set to the most verbose one that anybody wants. */
+  /** Minimum level of log messages. A legacy session uses the most verbose level of its current requests. */
   readonly logLevel?: string;
-  /** Who can be asked while this request is under way. Absent: nobody. */
+  /** Answers requests of the server during this request. Without it they are declined. */
   readonly dialogue?: Dialogue;
-  /** W3C trace context and whatever else the caller adds to `_meta`. */
+  /** Additional `_meta` members, for example W3C trace context. */
   readonly meta?: JsonObject;
-  /** Headers of this request alone: `traceparent`, our hop count, `mcp-param-*`. Never a credential. */
+  /** Headers of this request only: `traceparent`, hop count, `mcp-param-*`. Never a credential. */
   readonly extraHeaders?: HeaderValues;
 }
 
@@ -55,18 +55,18 @@ export interface UpstreamResponse {
   readonly json: string | undefined;
 }
 
-/** All that it takes to ask after a task later, in whichever process. */
+/** Everything needed to query a task later, from any replica. */
 export interface StartedTask {
   readonly server: string;
   readonly serverId: string;
-  /** Where that led when it began: a server may be led elsewhere and stay the same one. */
+  /** Fingerprint of the target at start. A definition can later point to another target. */
   readonly targetFingerprint: string;
   readonly tool: string;
-  /** As the server calls it. */
+  /** The task id of the server. */
   readonly id: string;
-  /** Which of the caller's own credentials it was begun with, by its label, where it was one of several. */
+  /** Label of the credential that started the task, if the caller has several. */
   readonly credential?: string;
-  /** How long the server keeps it, as it says now; null: for ever. */
+  /** How long the server keeps the task. Null: without limit. */
   readonly ttlMs: number | null;
 }
 
@@ -80,34 +80,34 @@ export type ListKind = 'tools' | 'prompts' | 'resources';
 export interface ListenOptions {
   readonly headers?: HeaderValues;
   readonly bearer?: Bearer;
-  /** Resources whose updates are heard. A modern server is told here; a legacy one by `resources/subscribe`. */
+  /** Resources whose updates are delivered. A legacy server also needs `resources/subscribe`. */
   readonly resources?: readonly string[];
-  /** The server has forgotten a legacy session, and with it what was subscribed there. */
+  /** Called when a legacy session was replaced. The subscriptions of the old session are lost. */
   readonly onSessionRenewed?: () => void;
-  /** Of which lists changes are heard from now on: those that the server announces, while a stream is open. */
+  /** Receives the lists whose changes are delivered now. Empty while no stream is open. */
   readonly onSubscribedLists?: (lists: readonly ListKind[]) => void;
 }
 
 /**
- * A conversation with one MCP server. Failures are `UpstreamError`, or the reason of the caller's own signal. A modern
- * one holds nothing of any user: every request brings its credential.
+ * A client of one MCP server. Methods fail with `UpstreamError`, with the error of a bearer, or with the abort reason of
+ * the caller. A modern upstream keeps no user data: every request presents its own credential.
  */
 export interface Upstream {
   readonly claims: ServerClaims;
-  /** Every method goes this one way: tools, resources, prompts, ping. */
+  /** Sends any method: tools, resources, prompts, tasks, ping. */
   request(method: string, params: JsonObject, options: UpstreamRequestOptions): Promise<UpstreamResponse>;
   /**
-   * Notices that belong to nobody's request (`list_changed`). A stream is kept open only while somebody listens; a
-   * server that offers none is no error. Returns how to stop.
+   * Delivers notifications that belong to no request, such as `list_changed`. A stream is open only while it has
+   * listeners; a server without one is not an error. Returns a function that removes the listener.
    */
   listen(listener: (notification: ServerNotification) => void, options: ListenOptions): () => void;
-  /** Runs once, when the conversation ends for whatever reason; at once when it has ended. */
+  /** Calls the listener once when the upstream closes, at once if it has closed already. */
   onClose(listener: () => void): void;
-  /** Idempotent. Ends the session at the server (DELETE, at most 5 s) or the child process. */
+  /** Idempotent. Ends the session (DELETE, at most 5 s) or the child process. */
   close(): Promise<void>;
 }
 
-/** The door out, as this folder needs it. Every request and every socket passes the guard for the target's audience. */
+/** Guarded network access, supplied by egress. The SSRF guard checks every request for the audience of the target. */
 export interface Network {
   sendTo(target: RemoteTarget): Send;
   fetchTo(target: RemoteTarget): Fetch;
@@ -115,26 +115,26 @@ export interface Network {
   readError: ReadNetworkError;
 }
 
-/** What the operator should read. Never a value of a header, an argument or an answer. */
+/** Operator log. Fields never contain values of headers, arguments or results. */
 export type Log = (event: string, fields: Readonly<Record<string, string | number | boolean>>) => void;
 
 export interface UpstreamParts {
   readonly clock: Clock;
   readonly random: Random;
-  /** Our own version, as told to servers. */
+  /** Version of Behalf, sent to servers. */
   readonly version: string;
   readonly network: Network;
   readonly log: Log;
-  /** A line that a child process wrote to stderr. */
+  /** Receives lines that a child process wrote to stderr. */
   readonly onStderr: (server: string, line: string) => void;
-  /** `process.kill`; a negative id names a group. */
+  /** `process.kill`. A negative pid addresses a process group. */
   readonly kill: (pid: number, signal: NodeJS.Signals) => void;
 }
 
-/** The extension by which a server answers a call with a task, to be asked after later. */
+/** With this extension a server may start a task instead of returning the result of a call. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
-/** As a client declares it with a request, and as a server advertises it. */
+/** Capability object for the tasks extension, the same for clients and servers. */
 export const tasksCapability: JsonObject = { extensions: { [TASKS_EXTENSION]: {} } };
 
 export type TaskMethod = 'tasks/get' | 'tasks/update' | 'tasks/cancel';
@@ -145,11 +145,6 @@ export function isTaskMethod(method: string): boolean {
   return taskMethods.has(method);
 }
 
-/** Whether these capabilities name it, of whichever side. */
 export function hasTasksCapability({ extensions }: JsonObject): boolean {
   return isObject(extensions) && isObject(extensions[TASKS_EXTENSION]);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,12 +2,12 @@ import type { ErrorCode } from '@behalf/contracts';
 import type { JsonObject } from './upstream.ts';
 
 /**
- * What became of a request. `refused`: it was not run, so it may be sent again. `failed`: it ran, or was judged, and
- * the server answered with an error. `unknown`: it may have run. `unreachable`: nothing was sent.
+ * Outcome of a failed request. `refused`: the server did not run it, so it may be sent again. `failed`: the server
+ * processed it and returned an error. `unknown`: the server may have run it. `unreachable`: nothing was sent.
  */
 type UpstreamOutcome = 'refused' | 'failed' | 'unknown' | 'unreachable';
 
-/** Every way a request can fail, with its outcome and the code that callers see. */
+/** Every reason for a failure, with its outcome and error code. */
 const reasons = {
   unauthorized: ['refused', 'MCP_CREDENTIAL_REJECTED'],
   forbidden: ['refused', 'MCP_CREDENTIAL_REJECTED'],
@@ -17,38 +17,38 @@ const reasons = {
   wrong_url: ['refused', 'MCP_PROTOCOL_ERROR'],
   redirected: ['refused', 'MCP_PROTOCOL_ERROR'],
   bad_request: ['refused', 'MCP_PROTOCOL_ERROR'],
-  /** The server wants the user's input first (`input_required`, -32042). */
+  /** The server requires user input first (`input_required`, -32042). */
   input_required: ['refused', 'MCP_DIALOGUE_UNSUPPORTED'],
-  /** -32020, -32021, -32022: it did not take the request in the form we sent. */
+  /** -32020, -32021, -32022: headers, protocol version or capabilities of the request do not match. */
   header_mismatch: ['refused', 'MCP_PROTOCOL_ERROR'],
-  /** It began a task instead of answering: against the protocol, unless the caller declared that it takes one. */
+  /** The server started a task. A protocol violation unless the caller declared the tasks extension. */
   task: ['failed', 'MCP_PROTOCOL_ERROR'],
-  /** A JSON-RPC error in an answer of its own. */
+  /** The response is a JSON-RPC error. */
   rpc_error: ['failed', 'MCP_PROTOCOL_ERROR'],
   timeout: ['unknown', 'MCP_TIMEOUT'],
   stream_broken: ['unknown', 'MCP_OUTCOME_UNCERTAIN'],
   reset: ['unknown', 'MCP_OUTCOME_UNCERTAIN'],
   upstream_5xx: ['unknown', 'MCP_OUTCOME_UNCERTAIN'],
-  /** It answered, but not as MCP does. */
+  /** The response is not valid MCP. */
   invalid_response: ['unknown', 'MCP_PROTOCOL_ERROR'],
   too_large: ['unknown', 'MCP_RESPONSE_TOO_LARGE'],
   not_allowed: ['unreachable', 'MCP_DOMAIN_NOT_ALLOWED'],
   connect_failed: ['unreachable', 'MCP_UNREACHABLE'],
   connect_timeout: ['unreachable', 'MCP_TIMEOUT'],
-  /** The process or socket ended before this could be sent. */
+  /** The process or socket ended before the request was sent. */
   ended: ['unreachable', 'MCP_UNREACHABLE'],
-  /** Too many child processes for this user, or in all. */
+  /** The limit for connections or child processes is reached. */
   too_many: ['unreachable', 'MCP_RATE_LIMITED'],
   breaker_open: ['unreachable', 'MCP_BREAKER_OPEN'],
-  /** The caller's token was still being obtained when the time was up. */
+  /** The time limit passed while the caller's token was being obtained. */
   token_timeout: ['unreachable', 'OBO_TEMPORARY'],
-  /** A user's token for a connection that cannot carry one with every message. */
+  /** The transport cannot send a user's token with every message. */
   bearer_unsupported: ['unreachable', 'OBO_MISCONFIGURED'],
 } as const satisfies Record<string, readonly [UpstreamOutcome, ErrorCode]>;
 
 export type UpstreamReason = keyof typeof reasons;
 
-/** What a 401 or 403 said in `WWW-Authenticate`. */
+/** The `WWW-Authenticate` challenge of a 401 or 403 (RFC 9110, section 11.6.1; RFC 6750, section 3). */
 export interface Challenge {
   readonly scheme: string;
   readonly error: string | undefined;
@@ -61,16 +61,16 @@ export interface UpstreamErrorDetail {
   readonly status?: number;
   readonly retryAfterMs?: number;
   readonly challenge?: Challenge;
-  /** The host a redirect leads to. Nothing else of its address: a path or query may hold a secret. */
+  /** Host of a redirect. The path and query are left out, because they may contain secrets. */
   readonly redirectedTo?: string;
-  /** The server's own error. Its text may hold anything; it never goes into a log. */
+  /** The JSON-RPC error of the server. Its text is untrusted and is never logged. */
   readonly rpc?: { readonly code: number; readonly message: string; readonly data?: unknown };
-  /** The result of an `input_required` answer, or of one that is a task. */
+  /** The result of an `input_required` or task response. */
   readonly result?: JsonObject;
   readonly cause?: unknown;
 }
 
-/** The one error of this folder. Nobody else classifies, and nobody reads a message to find out what happened. */
+/** The only error of this folder. Failures are classified here once; other code reads `reason`, never the message. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly reason: UpstreamReason;
@@ -86,7 +86,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** What egress knows of an error it threw. A part, because only the composition knows both packages. */
+/** Reads the details of an egress error. A parameter, because this package does not import egress. */
 export type ReadNetworkError = (
   error: unknown,
 ) => { readonly code: ErrorCode; readonly requestSent: boolean } | undefined;

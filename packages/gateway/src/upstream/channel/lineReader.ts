@@ -1,27 +1,24 @@
 import { ByteQueue } from '@behalf/kernel';
 
-/** What is kept of a line that is too long: enough to see whose it is. */
+/** Bytes kept of each end of an oversized line, enough to find the id of the message. */
 const MAX_EXCERPT_BYTES = 256;
-/** A line that is longer than so many of the longest is not waited out. */
+/** A line longer than this multiple of `maxBytes` fails the channel instead of being skipped. */
 const MAX_SKIP_FACTOR = 4;
 
-interface LineReaderParts {
+/**
+ * Splits a stream of bytes into lines. Scans every byte once; memory does not depend on the size of the chunks. A line
+ * over the limit is skipped, because later lines may belong to other requests.
+ */
+export function createLineReader({
+  maxBytes,
+  onLine,
+  onLongLine,
+}: {
   readonly maxBytes: number;
   readonly onLine: (line: string) => void;
-  /** A line has grown over the limit, with its beginning; and once more, with its last bytes, when it has ended. */
+  /** Called with the head of a line that exceeds the limit, and again with its tail when the line ends. */
   readonly onLongLine: (head: string, tail?: string) => void;
-}
-
-interface LineReader {
-  /** Takes what arrived and tells every line that is now whole. Throws when a line does not end at all. */
-  push(chunk: Buffer): void;
-}
-
-/**
- * Cuts a stream of bytes into lines. Every byte is looked at once, and costs no more memory when it comes in small
- * pieces. A line over the limit is skipped: those after it may be for others.
- */
-export function createLineReader({ maxBytes, onLine, onLongLine }: LineReaderParts): LineReader {
+}) {
   const line = new ByteQueue();
   let oversized: { readonly head: string; tail: Buffer; size: number } | undefined;
 
@@ -54,7 +51,8 @@ export function createLineReader({ maxBytes, onLine, onLongLine }: LineReaderPar
   }
 
   return {
-    push(chunk) {
+    /** Throws if a line exceeds the limit many times over. */
+    push(chunk: Buffer): void {
       let from = 0;
       for (;;) {
         const to = chunk.indexOf(10, from);
@@ -68,26 +66,26 @@ export function createLineReader({ maxBytes, onLine, onLongLine }: LineReaderPar
   };
 }
 
-/** A copy: a part of a buffer keeps the whole of it in memory. */
+/** Copies the bytes: a subarray would keep the whole buffer in memory. */
 function copyTail(bytes: Buffer): Buffer {
   return Buffer.from(bytes.subarray(-MAX_EXCERPT_BYTES));
 }
 
-/** What can be told of a message of which only the two ends are known. */
+/** The part of an oversized message that its two ends reveal. */
 type OversizedMessage =
   | { readonly kind: 'response'; readonly id: number | undefined }
-  /** A request or a notification of the server: nobody waits for it. */
+  /** A request or a notification of the server. No caller waits for it. */
   | { readonly kind: 'server_message' }
   | { readonly kind: 'unknown' };
 
 const LEADING_MEMBER = /\s*"(jsonrpc|id)"\s*:\s*("[^"\\]{0,64}"|\d{1,15}|null)\s*,/y;
 const PAYLOAD_KEY = /\s*"(result|error|method)"\s*:/y;
-/** Only the members of the outermost object stand right before the last brace. */
+/** Before the last brace there can only be members of the outermost object. */
 const TRAILING_ID = /,\s*"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/;
 
 /**
- * Whose answer a message is that is too long to be read. Servers write the id either before the result or after it;
- * the ids of ours are numbers.
+ * Finds the id of an oversized response. Servers write the id before or after the result. Ids of our requests are
+ * numbers.
  */
 export function parseOversizedMessage(head: string, tail: string | undefined): OversizedMessage {
   let offset = /^\s*\{/.exec(head)?.[0].length;

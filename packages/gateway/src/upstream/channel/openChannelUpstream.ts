@@ -1,21 +1,17 @@
 import { abortReason, rejectOnAbort } from '@behalf/kernel';
 import {
-  CLIENT_CAPABILITIES_META_KEY,
-  CLIENT_INFO_META_KEY,
   type JSONRPCMessage,
   LATEST_PROTOCOL_VERSION,
   LOG_LEVEL_META_KEY,
-  PROTOCOL_VERSION_META_KEY,
-  SERVER_INFO_META_KEY,
   SUPPORTED_PROTOCOL_VERSIONS,
   type Transport,
 } from '@modelcontextprotocol/client';
 import { TokenUnavailableError, rethrowOriginal } from '../bearer.ts';
-import { buildSessionCapabilities, createDefaultResponse } from '../dialogue.ts';
-import { withCapabilities, withExtension } from '../http/serializeRequest.ts';
-import { objectOrEmpty, readClaims } from '../messages.ts';
+import { buildSessionCapabilities } from '../dialogue.ts';
+import { createModernEnvelope, withCapabilities, withExtension } from '../http/serializeRequest.ts';
+import { readClaims, readDiscovery } from '../messages.ts';
 import {
-  createChannelListeners,
+  createNotificationListeners,
   getAnnouncedLists,
   readAcknowledgedLists,
   toChangeNotification,
@@ -33,17 +29,16 @@ import type {
 import { UpstreamError } from '../upstreamError.ts';
 import { type Peer, createPeer } from './peer.ts';
 
-/** A transport that can also tell the end of one request, while the others on it go on. */
 export interface Channel extends Transport {
+  /** Reports the failure of one request while the channel stays open. */
   onrequesterror?: ((id: unknown, error: UpstreamError) => void) | undefined;
-  /** Where each message is an HTTP request of its own, it can carry a user's token. No other channel takes one. */
+  /** Present if every message is a separate HTTP request. Other channels cannot send a user's token. */
   sendWithBearer?(message: JSONRPCMessage, context: SendContext): Promise<void>;
 }
 
-/** On whose behalf a message goes out. */
 export interface SendContext {
   readonly bearer: Bearer;
-  /** Runs when the token is at hand and before anything is sent. False: nobody waits any more. */
+  /** Called when the token is available, before anything is sent. False: the caller has aborted. */
   readonly shouldSend?: () => boolean;
 }
 
@@ -51,16 +46,16 @@ export interface ChannelOptions extends Pick<
   OpenOptions,
   'server' | 'owner' | 'initTimeoutMs' | 'signal' | 'relay'
 > {
-  /** `modern` is tried first and is no more than a guess unless `pinned`. */
+  /** `modern` falls back to `legacy` unless `isEraFixed`. */
   readonly era: Era;
   readonly isEraFixed?: boolean;
-  /** Of the user whose channel it is. */
+  /** Token source of the user that owns the channel. */
   readonly bearer?: Bearer | undefined;
-  /** Ends a channel that could not be opened. Its `close` unless told otherwise. */
+  /** Ends a channel that could not be opened. Default: `close`. */
   readonly terminate?: () => Promise<void>;
 }
 
-/** A conversation over one channel: a child process, an event stream with its POSTs, a websocket. */
+/** Opens an upstream over a channel: a child process, HTTP+SSE, or a WebSocket. */
 export async function openChannelUpstream(
   channel: Channel,
   options: ChannelOptions,
@@ -68,18 +63,15 @@ export async function openChannelUpstream(
 ): Promise<Upstream> {
   const { server, owner, signal, bearer } = options;
   let claims: ServerClaims | undefined;
-  const isSingleUser = owner !== undefined;
   const serverLog = createServerLog({ clock, log, server, owner });
-  const getEra = () => claims?.era ?? 'legacy';
   const peer = createPeer(channel, {
     clock,
-    getEra,
-    createResponse: createDefaultResponse,
+    getEra: () => claims?.era ?? 'legacy',
     onNotification: handleNotification,
     bearer,
-    isSingleUser,
+    isSingleUser: owner !== undefined,
   });
-  const listeners = createChannelListeners((resources) => {
+  const listeners = createNotificationListeners((resources) => {
     if (updateSubscription && !resources) listeners.setSubscribedLists([]);
     updateSubscription?.(resources);
   });
@@ -96,16 +88,13 @@ export async function openChannelUpstream(
 
   try {
     signal.throwIfAborted();
-    // Starting a transport of the SDK knows no signal.
+    // `start` of the SDK takes no signal.
     await rejectOnAbort(channel.start(), signal);
-    claims = await performHandshake(peer, options, {
-      version,
-      timeoutMs: options.initTimeoutMs,
-      capabilities: isSingleUser ? buildSessionCapabilities(options.relay) : {},
-      signal,
-      extension: bearer?.extension,
-      onVersionNegotiated: (negotiated) => channel.setProtocolVersion?.(negotiated),
-    });
+    if (options.era === 'modern') {
+      claims = await discover(peer, version, { signal, timeoutMs: options.initTimeoutMs });
+      if (!claims && options.isEraFixed) throw new UpstreamError('bad_request');
+    }
+    claims ??= await initialize(peer, channel, options, version);
   } catch (error) {
     await (options.terminate ?? (() => channel.close()))();
     if (signal.aborted) throw abortReason(signal);
@@ -118,11 +107,10 @@ export async function openChannelUpstream(
     serverLog.close();
   });
 
-  const isModern = claims.era === 'modern';
-  const envelope = isModern ? modernMeta(version) : {};
-  if (isModern)
+  const envelope = claims.era === 'modern' ? createModernEnvelope(version) : undefined;
+  if (envelope)
     updateSubscription = createListenSubscription(peer, envelope, () => listeners.setSubscribedLists([]));
-  // A legacy server tells all it announces for as long as it is connected.
+  // A legacy server sends all announced changes while it is connected.
   else listeners.setSubscribedLists(getAnnouncedLists(claims.capabilities));
 
   return {
@@ -131,16 +119,16 @@ export async function openChannelUpstream(
       peer
         .request(method, params, {
           ...caller,
-          meta: { ...caller.meta, ...(isModern && buildEnvelope(envelope, caller)) },
+          meta: { ...caller.meta, ...(envelope && buildEnvelope(envelope, caller)) },
         })
         .catch(rethrowOriginal),
-    listen: (listener, options) => listeners.add(listener, options),
+    listen: (listener, listenOptions) => listeners.add(listener, listenOptions),
     onClose: (listener) => peer.onClose(listener),
     close: () => channel.close(),
   };
 }
 
-/** What a modern request says of us, and of what this very caller can be asked and wants to hear. */
+/** Adds the caller's capabilities and log level to the `_meta` of a modern request. */
 function buildEnvelope(
   envelope: JsonObject,
   { dialogue, onLog, logLevel }: UpstreamRequestOptions,
@@ -149,20 +137,7 @@ function buildEnvelope(
   return onLog && logLevel !== undefined ? { ...declared, [LOG_LEVEL_META_KEY]: logLevel } : declared;
 }
 
-async function performHandshake(
-  peer: Peer,
-  { era, isEraFixed }: ChannelOptions,
-  handshake: ChannelHandshakeOptions,
-): Promise<ServerClaims> {
-  if (era === 'modern') {
-    const claims = await discover(peer, handshake);
-    if (claims) return claims;
-    if (isEraFixed) throw new UpstreamError('bad_request');
-  }
-  return initialize(peer, handshake);
-}
-
-/** Nothing of a caller was sent yet, so whatever happened, the server was not reached. */
+/** No request of a caller was sent yet, so the server counts as not reached. */
 function toConnectFailure(error: unknown): UpstreamError {
   if (!(error instanceof UpstreamError)) return new UpstreamError('connect_failed', { cause: error });
   if (error.reason === 'timeout') return new UpstreamError('connect_timeout', { cause: error });
@@ -171,91 +146,66 @@ function toConnectFailure(error: unknown): UpstreamError {
   return error;
 }
 
-const MODERN_VERSION = '2026-07-28';
-
-interface ChannelHandshakeOptions {
-  /** Our own version, as told to the server. */
-  readonly version: string;
-  readonly timeoutMs: number;
-  /** What the server may ask of us. None by default: on a channel that many share, nobody could be asked on behalf of one of them. */
-  readonly capabilities?: JsonObject;
-  readonly signal: AbortSignal;
-  /** By which the token of its owner is had. */
-  readonly extension?: string | undefined;
-  /** Hears the revision that both speak before anything else is sent. */
-  readonly onVersionNegotiated?: (protocolVersion: string) => void;
-}
-
-/** Who we are. */
-const clientInfo = (version: string) => ({ name: 'behalf', version });
-
-/** What every request of the modern era says of its sender. */
-function modernMeta(version: string): JsonObject {
-  return {
-    [PROTOCOL_VERSION_META_KEY]: MODERN_VERSION,
-    [CLIENT_INFO_META_KEY]: clientInfo(version),
-    [CLIENT_CAPABILITIES_META_KEY]: {},
-  };
-}
-
-/** `initialize` and `notifications/initialized`, as every revision up to 2025-11-25 begins. */
-async function initialize(peer: Peer, options: ChannelHandshakeOptions): Promise<ServerClaims> {
-  const { signal, timeoutMs } = options;
+/** Sends `initialize` and `notifications/initialized`, the handshake of all revisions up to 2025-11-25. */
+async function initialize(
+  peer: Peer,
+  channel: Channel,
+  { owner, relay, bearer, signal, initTimeoutMs }: ChannelOptions,
+  version: string,
+): Promise<ServerClaims> {
+  // A shared channel declares no capabilities: a request of the server could not be attributed to a user.
+  const capabilities = owner === undefined ? {} : buildSessionCapabilities(relay);
   const { result } = await peer.request(
     'initialize',
     {
       protocolVersion: LATEST_PROTOCOL_VERSION,
-      capabilities: withExtension(options.capabilities ?? {}, options.extension),
-      clientInfo: clientInfo(options.version),
+      capabilities: withExtension(capabilities, bearer?.extension),
+      clientInfo: { name: 'behalf', version },
     },
-    { signal, timeoutMs, totalMs: timeoutMs },
+    { signal, timeoutMs: initTimeoutMs, totalMs: initTimeoutMs },
   );
   const { protocolVersion } = result;
   if (typeof protocolVersion !== 'string' || !SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion))
     throw new UpstreamError('invalid_response');
-  options.onVersionNegotiated?.(protocolVersion);
-  // Where each message is a POST of its own, the next one could overtake it.
+  channel.setProtocolVersion?.(protocolVersion);
+  // Awaited: if each message is a separate POST, the next message could overtake it.
   const notifyError = await peer.notify('notifications/initialized');
-  // Without it the server waits for ever, and says so to nobody.
+  // The server would wait for this notification without reporting an error.
   if (notifyError) throw notifyError;
-  const { serverInfo, capabilities, instructions } = result;
-  return readClaims('legacy', protocolVersion, { serverInfo, capabilities, instructions });
+  return readClaims('legacy', protocolVersion, result);
 }
 
 /**
- * `server/discover`. Undefined when the answer is no evidence of the modern era, which is what a legacy server gives:
- * every modern one must implement it.
+ * Sends `server/discover`, which every modern server implements. Undefined if the response indicates a legacy server.
  */
 export async function discover(
   peer: Peer,
-  options: ChannelHandshakeOptions,
+  version: string,
+  { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
 ): Promise<ServerClaims | undefined> {
-  const { signal, timeoutMs } = options;
-  let result: JsonObject;
+  const meta = createModernEnvelope(version);
   try {
-    const meta = modernMeta(options.version);
-    ({ result } = await peer.request('server/discover', {}, { signal, timeoutMs, totalMs: timeoutMs, meta }));
+    const { result } = await peer.request(
+      'server/discover',
+      {},
+      { signal, timeoutMs, totalMs: timeoutMs, meta },
+    );
+    return readDiscovery(result);
   } catch (error) {
     if (error instanceof UpstreamError && error.detail.rpc) return undefined;
     throw error;
   }
-  const versions = result['supportedVersions'];
-  if (!Array.isArray(versions) || !versions.includes(MODERN_VERSION)) return undefined;
-  const { capabilities, instructions } = result;
-  const serverInfo = objectOrEmpty(result['_meta'])[SERVER_INFO_META_KEY];
-  return readClaims('modern', MODERN_VERSION, { serverInfo, capabilities, instructions });
 }
 
 const allListChanges = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
 
 /**
- * Keeps `subscriptions/listen` open while somebody listens: modern servers send changes only to who asks for them. Which
- * resources are meant is said when it is opened, so that for others it is opened anew. A server that refuses it offers none.
+ * Keeps `subscriptions/listen` open while there are listeners: modern servers send changes only to subscribers. The
+ * request names the resources, so it is repeated when they change. A server that rejects it offers no notifications.
  */
 function createListenSubscription(
   peer: Peer,
   meta: JsonObject,
-  /** It is not open any more. */
   onClosed: () => void,
 ): (resources: readonly string[] | undefined) => void {
   let current: { readonly filter: string; readonly stop: AbortController } | undefined;
@@ -279,7 +229,7 @@ function createListenSubscription(
           if (current?.stop === stop) onClosed();
         });
     }
-    // Afterwards, so that nothing is missed in between.
+    // After the new subscription, so that no notification is missed.
     previous?.stop.abort(new DOMException('No listeners remain', 'AbortError'));
   };
 }

@@ -1,5 +1,5 @@
-import { type Clock, createSingleFlight } from '@behalf/kernel';
-import { createDefaultResponse } from '../dialogue.ts';
+import { createSingleFlight } from '@behalf/kernel';
+import { createStdioVersionCache, toCommandLine } from '../protocolVersionCache.ts';
 import type { OpenOptions, StdioTarget } from '../target.ts';
 import type { Era, Upstream, UpstreamParts } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
@@ -11,18 +11,17 @@ type StdioUpstreamParts = Pick<UpstreamParts, 'clock' | 'log' | 'version' | 'onS
   readonly limits: StdioLimits;
 };
 
-/** How long a server may be silent before it counts as one that does not know `server/discover`. */
+/** A server that does not respond to `server/discover` within this time counts as legacy. */
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** Starts child processes and opens conversations with them. */
+/** Starts child processes and opens upstreams to them. */
 export function createOpenStdio(
   parts: StdioUpstreamParts,
 ): (target: StdioTarget, options: OpenOptions) => Promise<Upstream> {
   const { clock, limits, version } = parts;
-  const versionCache = createStdioProtocolVersionCache(clock);
+  const versionCache = createStdioVersionCache(clock);
   const probes = createSingleFlight<Era>();
 
-  /** A process that holds a place from its start to its exit. */
   function createChild(target: StdioTarget, { server, owner }: OpenOptions): StdioTransport {
     return createStdioTransport(target, {
       clock,
@@ -33,29 +32,23 @@ export function createOpenStdio(
   }
 
   /**
-   * Asks a sibling that is thrown away: some servers exit on anything that comes before `initialize`, and would take
-   * the conversation with them. Silence, an exit or any error of the server's own means legacy.
+   * Probes a separate process, because some servers exit on any message before `initialize`. A timeout, an exit or an
+   * error of the server means legacy.
    */
   async function probe(target: StdioTarget, options: OpenOptions, signal: AbortSignal): Promise<Era> {
-    const probeChild = createChild({ ...target, stderr: 'ignore' }, options);
-    const peer = createPeer(probeChild, {
-      clock,
-      getEra: () => 'legacy',
-      createResponse: createDefaultResponse,
-      onNotification: () => undefined,
-    });
+    const child = createChild({ ...target, stderr: 'ignore' }, options);
+    const peer = createPeer(child, { clock, getEra: () => 'legacy', onNotification: () => undefined });
     try {
       signal.throwIfAborted();
-      await probeChild.start();
+      await child.start();
       const timeoutMs = Math.min(PROBE_TIMEOUT_MS, options.initTimeoutMs);
-      const claims = await discover(peer, { version, timeoutMs, signal });
-      return claims ? 'modern' : 'legacy';
+      return (await discover(peer, version, { timeoutMs, signal })) ? 'modern' : 'legacy';
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof UpstreamError && error.reason !== 'too_many') return 'legacy';
       throw error;
     } finally {
-      await probeChild.terminate();
+      await child.terminate();
     }
   }
 
@@ -63,7 +56,7 @@ export function createOpenStdio(
     const cached = versionCache.get(target);
     if (cached) return cached;
     const era = await probes.run(
-      [options.owner ?? null, commandLineKey(target)],
+      [options.owner ?? null, toCommandLine(target)],
       (signal) => probe(target, options, signal),
       { signal: options.signal },
     );
@@ -77,7 +70,7 @@ export function createOpenStdio(
     try {
       era = options.era === 'auto' ? await detectEra(target, options) : options.era;
     } catch (error) {
-      // Whoever gave up leaves no sibling behind: at a shutdown nobody else would wait for its end.
+      // Wait until the probed process has ended. During shutdown nothing else would.
       await probes.idle();
       options.signal.throwIfAborted();
       throw error instanceof UpstreamError ? error : new UpstreamError('connect_failed', { cause: error });
@@ -85,43 +78,8 @@ export function createOpenStdio(
     const child = createChild(target, options);
     const terminate = () => child.terminate();
     const upstream = await openChannelUpstream(child, { ...options, era, isEraFixed, terminate }, parts);
-    // It was modern once and is not any more. A verdict that holds keeps its date.
+    // The server no longer supports the modern era.
     if (!isEraFixed && upstream.claims.era !== era) versionCache.set(target, upstream.claims.era);
     return upstream;
   };
-}
-
-/** A legacy verdict works silently for ever: it is asked anew after a day, in case the server was updated. */
-const ENTRY_TTL_MS = 24 * 60 * 60 * 1_000;
-const MAX_ENTRIES = 256;
-
-interface StdioProtocolVersionCache {
-  get(target: StdioTarget): Era | undefined;
-  set(target: StdioTarget, era: Era): void;
-}
-
-/** Which era a command speaks, so that it is probed once a day and not at every start. */
-function createStdioProtocolVersionCache(clock: Clock): StdioProtocolVersionCache {
-  const entries = new Map<string, { readonly era: Era; readonly expiresAt: number }>();
-  return {
-    get(target) {
-      const entry = entries.get(commandLineKey(target));
-      return entry && entry.expiresAt > clock.now() ? entry.era : undefined;
-    },
-    set(target, era) {
-      const key = commandLineKey(target);
-      entries.delete(key);
-      entries.set(key, { era, expiresAt: clock.now() + ENTRY_TTL_MS });
-      // Arguments may hold a user's values: what users make up must not grow without end.
-      for (const oldest of entries.keys()) {
-        if (entries.size <= MAX_ENTRIES) break;
-        entries.delete(oldest);
-      }
-    },
-  };
-}
-
-/** The environment is left out: it holds credentials, and hardly ever decides which revision is spoken. */
-function commandLineKey({ command, args, cwd }: StdioTarget): string {
-  return JSON.stringify([command, args, cwd ?? null]);
 }

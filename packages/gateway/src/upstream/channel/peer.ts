@@ -1,75 +1,59 @@
-import { abortReason, type Cancel, type Clock } from '@behalf/kernel';
+import { type Clock, abortReason } from '@behalf/kernel';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { TokenUnavailableError } from '../bearer.ts';
+import { type ServerRequests, createDefaultResponse, createServerRequests } from '../dialogue.ts';
 import { objectOrEmpty, readResponse } from '../messages.ts';
+import { type RequestDeadline, createCloseState, withRequestDeadline } from '../requestDeadline.ts';
 import type { Bearer } from '../target.ts';
-import type { UpstreamResponse, Era, JsonObject, UpstreamRequestOptions } from '../upstream.ts';
+import type { Era, JsonObject, UpstreamRequestOptions, UpstreamResponse } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import type { Channel } from './openChannelUpstream.ts';
-import {
-  MAX_DIALOGUE_MS,
-  type RpcResponseBody,
-  type ServerRequests,
-  createServerRequests,
-} from '../dialogue.ts';
-import { TokenUnavailableError } from '../bearer.ts';
-
-interface PeerParts {
-  readonly clock: Clock;
-  /** As far as it is known yet: it decides how an answer is read. */
-  readonly getEra: () => Era;
-  /** Whether it is one user's alone: then a question that comes while one call is under way is that call's. */
-  readonly isSingleUser?: boolean;
-  /** Answers what the server asks and nobody is asked. */
-  readonly createResponse: (method: string, params: JsonObject) => RpcResponseBody;
-  /** A notification that no request of ours claims. */
-  readonly onNotification: (method: string, params: JsonObject) => void;
-  /** Of whoever opened the channel, until a request presents another. */
-  readonly bearer?: Bearer | undefined;
-}
 
 export interface PeerRequest extends Omit<UpstreamRequestOptions, 'headers' | 'extraHeaders'> {
-  /** A subscription: nobody's call, however long it waits. */
+  /** A subscription that never ends. It does not count as a call. */
   readonly isSubscription?: boolean;
-}
-
-export interface Peer {
-  /** Resolves with what the server answered, as it came. */
-  request(method: string, params: JsonObject, options: PeerRequest): Promise<UpstreamResponse>;
-  /** Resolves when it was sent, or could not be: nobody waits for an answer. Gives what it was not sent for lack of. */
-  notify(method: string, params?: JsonObject): Promise<TokenUnavailableError | undefined>;
-  /** The calls that wait for an answer now. */
-  readonly activeRequests: readonly PeerRequest[];
-  onClose(listener: () => void): void;
 }
 
 interface PendingRequest {
   readonly options: PeerRequest;
-  /** Where the caller can be asked. */
   readonly serverRequests: ServerRequests | undefined;
   onProgress(params: JsonObject): void;
   onResponse(message: JsonObject): void;
   fail(error: Error): void;
 }
 
-/** A server that asks faster than it reads our answers gets none: they would pile up in our memory. */
+/** Limits memory: a server could send requests faster than it reads the responses. */
 const MAX_CONCURRENT_RESPONSES = 64;
 
+export type Peer = ReturnType<typeof createPeer>;
+
 /**
- * JSON-RPC over one channel, for both sides. The SDK's client would check and copy every result, and its timers know
- * no clock of ours. Progress reaches the request that it names and no other: several users may share the channel.
+ * JSON-RPC in both directions over one channel. The client of the SDK is not used: it validates and copies every result
+ * and its timers do not use our clock. Progress reaches only the request that it names, because several users can share
+ * the channel.
  */
 export function createPeer(
   channel: Channel,
-  { clock, getEra, createResponse, onNotification, bearer, isSingleUser = false }: PeerParts,
-): Peer {
+  parts: {
+    readonly clock: Clock;
+    /** The era that is known so far. */
+    readonly getEra: () => Era;
+    /** The channel belongs to one user: a server request during a single call then belongs to that call. */
+    readonly isSingleUser?: boolean;
+    /** Receives notifications that belong to no request. */
+    readonly onNotification: (method: string, params: JsonObject) => void;
+    /** Token source of the user that opened the channel. Requests can replace it. */
+    readonly bearer?: Bearer | undefined;
+  },
+) {
+  const { clock, getEra, onNotification, bearer, isSingleUser = false } = parts;
   const pendingRequests = new Map<unknown, PendingRequest>();
-  const closeListeners = new Set<() => void>();
-  let nextId = 1;
+  const closeState = createCloseState();
+  let lastId = 0;
   let activeResponses = 0;
-  let isClosed = false;
-  /** The last one that was presented: our answers and notifications go out with it too. */
+  /** The last presented token source. Responses and notifications use it as well. */
   let currentBearer = bearer;
-  /** Why the channel is about to close, when it knows. */
+  /** Why the channel is closing, if known. */
   let closeCause: UpstreamError | undefined;
 
   function sendMessage(
@@ -79,10 +63,13 @@ export function createPeer(
   ): Promise<void> {
     const rpcMessage = { jsonrpc: '2.0', ...message } as JSONRPCMessage;
     if (!messageBearer) return channel.send(rpcMessage);
-    // It would be dropped on the way, and the request run as somebody else's.
+    // Without the token the request would run with another identity.
     if (!channel.sendWithBearer) return Promise.reject(new UpstreamError('bearer_unsupported'));
     return channel.sendWithBearer(rpcMessage, { bearer: messageBearer, ...(shouldSend && { shouldSend }) });
   }
+
+  const listCalls = () =>
+    [...pendingRequests.values()].filter(({ options }) => options.isSubscription !== true);
 
   channel.onmessage = (message) => receive(message);
   channel.onerror = (error) => {
@@ -90,17 +77,12 @@ export function createPeer(
   };
   channel.onrequesterror = (id, error) => pendingRequests.get(id)?.fail(error);
   channel.onclose = () => {
-    isClosed = true;
-    const requests = [...pendingRequests.values()];
-    const hasSingleCall = requests.filter(({ options }) => !options.isSubscription).length === 1;
-    // They were sent, and nobody knows what became of them. Of several, nobody knows whose answer was too large either.
+    // Requests were sent, and their outcome is unknown. An oversized response is attributed only if one call is active.
+    const isAttributable = closeCause?.reason !== 'too_large' || listCalls().length === 1;
     const error =
-      closeCause && (closeCause.reason !== 'too_large' || hasSingleCall)
-        ? closeCause
-        : new UpstreamError('reset', { cause: closeCause });
-    for (const request of requests) request.fail(error);
-    for (const listener of closeListeners) ignoreErrors(listener);
-    closeListeners.clear();
+      closeCause && isAttributable ? closeCause : new UpstreamError('reset', { cause: closeCause });
+    for (const request of [...pendingRequests.values()]) request.fail(error);
+    closeState.markClosed();
   };
 
   function receive(message: JsonObject): void {
@@ -111,7 +93,7 @@ export function createPeer(
       else if (typeof id === 'string' || typeof id === 'number') respond(id, method, params);
       return;
     }
-    // Unknown ids are late answers to what was given up.
+    // A response with an unknown id belongs to a request that was aborted.
     pendingRequests.get(id)?.onResponse(message);
   }
 
@@ -125,150 +107,112 @@ export function createPeer(
   function respond(id: string | number, method: string, params: JsonObject): void {
     if (activeResponses >= MAX_CONCURRENT_RESPONSES) return;
     activeResponses += 1;
-    const forwardedResponse = findOnlyCall()?.serverRequests?.forward(id, method, params);
-    const sendPromise = forwardedResponse
-      ? forwardedResponse.then((response) => sendMessage({ id, ...response }))
-      : sendMessage({ id, ...createResponse(method, params) });
-    sendPromise.catch(() => undefined).finally(() => (activeResponses -= 1));
+    // Only on a channel of one user with one call does a request of the server belong to a known call.
+    const [call, anotherCall] = isSingleUser ? listCalls() : [];
+    const forwarded = anotherCall ? undefined : call?.serverRequests?.forward(id, method, params);
+    const sent = forwarded
+      ? forwarded.then((response) => sendMessage({ id, ...response }))
+      : sendMessage({ id, ...createDefaultResponse(method) });
+    sent.catch(() => undefined).finally(() => (activeResponses -= 1));
   }
 
-  /** The only one, on a channel of one user. Of several, nothing says which one a question belongs to. */
-  function findOnlyCall(): PendingRequest | undefined {
-    if (!isSingleUser) return undefined;
-    const [call, otherCall] = [...pendingRequests.values()].filter(({ options }) => !options.isSubscription);
-    return otherCall ? undefined : call;
-  }
-
+  /** Resolves when the notification was sent or failed, with the error if the bearer had no token. */
   async function notify(method: string, params: JsonObject = {}): Promise<TokenUnavailableError | undefined> {
-    if (isClosed) return undefined;
+    if (closeState.isClosed) return undefined;
     return sendMessage({ method, params }).then(
       () => undefined,
       (error: unknown) => (error instanceof TokenUnavailableError ? error : undefined),
     );
   }
 
+  function exchange(
+    id: number,
+    method: string,
+    params: JsonObject,
+    options: PeerRequest,
+    requestBearer: Bearer | undefined,
+    deadline: RequestDeadline,
+  ): Promise<UpstreamResponse> {
+    return new Promise((resolve, reject) => {
+      const { dialogue } = options;
+      const serverRequests =
+        dialogue?.era === 'legacy'
+          ? createServerRequests(dialogue, (userResponse) => deadline.withPausedTimeout(userResponse))
+          : undefined;
+      const finish = () => {
+        pendingRequests.delete(id);
+        serverRequests?.close();
+      };
+      const fail = (error: Error) => {
+        finish();
+        reject(error);
+      };
+      pendingRequests.set(id, {
+        options,
+        serverRequests,
+        fail,
+        onProgress(progress) {
+          deadline.resetIdleTimeout();
+          ignoreErrors(() => options.onProgress?.(progress));
+        },
+        onResponse(message) {
+          finish();
+          try {
+            resolve(readResponse(message, id, getEra()));
+          } catch (error) {
+            reject(error instanceof UpstreamError ? error : new UpstreamError('invalid_response'));
+          }
+        },
+      });
+      deadline.signal.addEventListener('abort', finish);
+      deadline.isWaitingForToken = requestBearer !== undefined;
+      const shouldSend = () => {
+        deadline.isWaitingForToken = false;
+        return pendingRequests.has(id);
+      };
+      const _meta = { ...objectOrEmpty(params['_meta']), ...options.meta, progressToken: id };
+      sendMessage({ id, method, params: { ...params, _meta } }, requestBearer, shouldSend).catch(
+        (error: unknown) => {
+          const isKnownError = error instanceof UpstreamError || error instanceof TokenUnavailableError;
+          fail(isKnownError ? error : new UpstreamError('reset', { cause: error }));
+        },
+      );
+    });
+  }
+
   return {
-    get activeRequests() {
-      return [...pendingRequests.values()]
-        .map(({ options }) => options)
-        .filter(({ isSubscription }) => !isSubscription);
+    /** The calls that wait for a response. Subscriptions are not included. */
+    get activeRequests(): readonly PeerRequest[] {
+      return listCalls().map(({ options }) => options);
     },
     notify,
-    onClose(listener) {
-      // It may have ended before anybody could listen.
-      if (isClosed) listener();
-      else closeListeners.add(listener);
+    onClose: (listener: () => void) => closeState.onClose(listener),
+    request(method: string, params: JsonObject, options: PeerRequest): Promise<UpstreamResponse> {
+      if (options.signal.aborted) return Promise.reject(abortReason(options.signal));
+      if (closeState.isClosed) return Promise.reject(new UpstreamError('ended', { cause: closeCause }));
+      const requestBearer = options.bearer ?? currentBearer;
+      // A channel that was opened without a bearer may be shared: a bearer then serves its own request only.
+      if (bearer) currentBearer = requestBearer;
+      const id = (lastId += 1);
+      const cancelAtServer = (reason: string) => {
+        // The protocol forbids canceling `initialize`.
+        if (method !== 'initialize') void notify('notifications/cancelled', { requestId: id, reason });
+      };
+      return withRequestDeadline(
+        { clock, inFlight: closeState.inFlight, keepAlive: true },
+        options,
+        cancelAtServer,
+        (deadline) => exchange(id, method, params, options, requestBearer, deadline),
+      );
     },
-    request: (method, params, options) =>
-      new Promise((resolve, reject) => {
-        const { signal } = options;
-        if (signal.aborted) return reject(abortReason(signal));
-        if (isClosed) return reject(new UpstreamError('ended', { cause: closeCause }));
-        const requestBearer = options.bearer ?? currentBearer;
-        // What was opened without one may be everybody's: there it serves the request that brought it, and no other.
-        if (bearer) currentBearer = requestBearer;
-        const id = nextId;
-        nextId += 1;
-        const startedAt = clock.now();
-        const maxDeadline = startedAt + Math.max(options.totalMs, MAX_DIALOGUE_MS);
-        let totalDeadline = startedAt + options.totalMs;
-        let lastActivityAt = startedAt;
-        /** People who are asked at this moment, and since when anybody is. */
-        let pendingPrompts = 0;
-        let promptedAt = 0;
-        /** Until its token is at hand nothing of it is on its way. */
-        let isWaitingForToken = requestBearer !== undefined;
-        let cancelTimer: Cancel = () => undefined;
-
-        const cleanUp = () => {
-          pendingRequests.delete(id);
-          cancelTimer();
-          serverRequests?.close();
-          signal.removeEventListener('abort', onAbort);
-        };
-        const fail = (error: Error) => {
-          cleanUp();
-          reject(error);
-        };
-        const cancel = (error: Error, reason: string) => {
-          fail(error);
-          if (isWaitingForToken) return;
-          // The protocol forbids cancelling the handshake.
-          if (method !== 'initialize') void notify('notifications/cancelled', { requestId: id, reason });
-        };
-        const onAbort = () => cancel(abortReason(signal), 'Canceled by the caller');
-        // Progress only notes the time: a server that reports a thousand times a second starts no thousand timers.
-        const checkDeadline = () => {
-          const nextDeadline =
-            pendingPrompts > 0 ? maxDeadline : Math.min(lastActivityAt + options.timeoutMs, totalDeadline);
-          const remainingMs = nextDeadline - clock.now();
-          if (remainingMs <= 0)
-            cancel(new UpstreamError(isWaitingForToken ? 'token_timeout' : 'timeout'), 'Request timed out');
-          // A subscription has no end, and must not keep the process alive.
-          else if (remainingMs < Infinity)
-            cancelTimer = clock.timer(remainingMs, checkDeadline, { keepAlive: true });
-        };
-
-        /** Time that a person takes is not the server's silence. */
-        const withPausedTimeout = async <T>(userResponse: Promise<T>): Promise<T> => {
-          if (pendingPrompts === 0) promptedAt = clock.now();
-          pendingPrompts += 1;
-          try {
-            return await userResponse;
-          } finally {
-            pendingPrompts -= 1;
-            if (pendingPrompts === 0 && pendingRequests.has(id)) {
-              lastActivityAt = clock.now();
-              totalDeadline = Math.min(totalDeadline + lastActivityAt - promptedAt, maxDeadline);
-              cancelTimer();
-              checkDeadline();
-            }
-          }
-        };
-        const { dialogue } = options;
-        const serverRequests =
-          dialogue?.era === 'legacy' ? createServerRequests({ dialogue, withPausedTimeout }) : undefined;
-
-        pendingRequests.set(id, {
-          options,
-          serverRequests,
-          fail,
-          onProgress(progress) {
-            lastActivityAt = clock.now();
-            ignoreErrors(() => options.onProgress?.(progress));
-          },
-          onResponse(message) {
-            cleanUp();
-            try {
-              resolve(readResponse(message, id, getEra()));
-            } catch (error) {
-              reject(error instanceof UpstreamError ? error : new UpstreamError('invalid_response'));
-            }
-          },
-        });
-        signal.addEventListener('abort', onAbort);
-        checkDeadline();
-        const _meta = { ...objectOrEmpty(params['_meta']), ...options.meta, progressToken: id };
-        const shouldSend = () => {
-          isWaitingForToken = false;
-          return pendingRequests.has(id);
-        };
-        sendMessage({ id, method, params: { ...params, _meta } }, requestBearer, shouldSend).catch(
-          (error: unknown) => {
-            if (!pendingRequests.has(id)) return;
-            const isKnownError = error instanceof UpstreamError || error instanceof TokenUnavailableError;
-            fail(isKnownError ? error : new UpstreamError('reset', { cause: error }));
-          },
-        );
-      }),
   };
 }
 
-/** A listener that throws must not break the reading of the channel. */
+/** An error of a listener must not stop reading the channel. */
 function ignoreErrors(callback: () => void): void {
   try {
     callback();
   } catch {
-    // Its own affair.
+    // Errors of a listener concern only that listener.
   }
 }

@@ -1,47 +1,45 @@
-import type { Cancel, Clock } from '@behalf/kernel';
+import { type Cancel, type Clock, isObject } from '@behalf/kernel';
 import { SSEClientTransport, SseError } from '@modelcontextprotocol/client';
 import { TokenUnavailableError, acquireToken, fetchWithToken, toPlainHeaders } from '../bearer.ts';
 import {
-  type FailedRequest,
   classifyNetworkError,
-  classifyStatus,
+  classifyResponse,
   isBodyRequired,
   isSessionLost,
   isUnambiguousLoss,
   toRequestError,
 } from '../http/errors.ts';
-import { isObject } from '../messages.ts';
 import type { Network } from '../upstream.ts';
 import type { Bearer, RemoteTarget, WireToken } from '../target.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import type { Channel, SendContext } from './openChannelUpstream.ts';
 
-/** Nothing that is needed stands in the answer to a message; this long its connection may be kept for it. */
+/** Time to read the body of a POST response, which is not needed, so that the socket can be reused. */
 const DRAIN_MS = 1_000;
 
 /**
- * HTTP+SSE of revision 2024-11-05: a stream of events, and a POST for every message of ours. The SDK's transport tells
- * its failures in words; what happened is noted here, at the fetch, where it is still known.
+ * HTTP+SSE of revision 2024-11-05: an SSE stream, and a POST per message. The transport of the SDK reports failures as
+ * text only, so they are recorded in its `fetch`.
  */
 export function createSseTransport(
   target: RemoteTarget,
   { clock, network }: { readonly clock: Clock; readonly network: Network },
 ): Channel {
   let isStarted = false;
-  /** What became of the stream. */
+  /** Why the stream ended. */
   let streamFailure: UpstreamError | TokenUnavailableError | undefined;
   const recordFailure = (error: unknown) => (streamFailure ??= toFailure(error));
   const toFailure = (error: unknown) =>
     error instanceof TokenUnavailableError ? error : classifyNetworkError(error, network.readError);
   const fetchTo = network.fetchTo(target);
-  /** On whose behalf a message is sent, by its text: of all that is known of it the SDK passes on no more. */
+  /** The sender of a message, by its text. The SDK passes nothing else to `fetch`. */
   const sendContexts = new Map<unknown, SendContext>();
 
-  // Deprecated as the transport itself is; servers that speak nothing else are many.
+  // The transport is deprecated, but many servers support no other.
   // eslint-disable-next-line @typescript-eslint/no-deprecated
   const inner = new SSEClientTransport(new URL(target.url), {
     requestInit: { headers: { ...target.headers } },
-    // The guarded fetch follows them itself, and takes the credential away when they leave the origin.
+    // The guarded fetch follows redirects itself and removes the credential when they leave the origin.
     redirectPolicy: 'follow',
     fetch: (url, init) =>
       init?.method === 'POST'
@@ -52,8 +50,7 @@ export function createSseTransport(
   async function openStream(url: string | URL, init?: RequestInit): Promise<Response> {
     const token = await tokenFor(init, target.bearer);
     const response = await fetchWithOptionalToken(url, init, token);
-    if (response.status !== 200)
-      throw await toStatusError(response, { url: target.url, id: undefined, hasSession: false, clock });
+    if (response.status !== 200) throw await toStatusError(response, target.url, undefined, false);
     return new Response(observeBody(response.body, recordFailure), { headers: response.headers });
   }
 
@@ -68,7 +65,6 @@ export function createSseTransport(
     }
   }
 
-  /** A token for each request. */
   async function tokenFor(
     init: RequestInit | undefined,
     bearer: Bearer | undefined,
@@ -80,7 +76,6 @@ export function createSseTransport(
     );
   }
 
-  /** With it, where there is a bearer, and the SDK's own headers besides. */
   function fetchWithOptionalToken(
     url: string | URL,
     init: RequestInit | undefined,
@@ -90,7 +85,7 @@ export function createSseTransport(
     return token === undefined ? fetchTo(url, sent) : fetchWithToken(fetchTo, url, sent, token);
   }
 
-  /** Sends one message; gives how it was refused, if it was. */
+  /** Sends one message. Returns the failure if the server rejects it. */
   async function postMessage(
     url: string | URL,
     init: RequestInit,
@@ -100,7 +95,6 @@ export function createSseTransport(
     const abortController = new AbortController();
     const abortExchange = () => abortController.abort();
     let cancelTimer: Cancel = () => undefined;
-    // The signal of the channel, which many messages share.
     init.signal?.addEventListener('abort', abortExchange);
     try {
       init.signal?.throwIfAborted();
@@ -108,14 +102,8 @@ export function createSseTransport(
       if (!shouldSend()) throw new UpstreamError('ended');
       const response = await fetchWithOptionalToken(url, { ...init, signal: abortController.signal }, token);
       cancelTimer = clock.timer(DRAIN_MS, abortExchange);
-      // The endpoint was named by the server itself: what it does not know any more is the session.
-      if (!response.ok)
-        return await toStatusError(response, {
-          url: String(url),
-          id: readMessageId(init.body),
-          hasSession: true,
-          clock,
-        });
+      // `hasSession`: the server assigned the endpoint to this session, so 404 means that the session is lost.
+      if (!response.ok) return await toStatusError(response, String(url), readMessageId(init.body), true);
       await response.text().catch(() => undefined);
       return undefined;
     } finally {
@@ -124,7 +112,7 @@ export function createSseTransport(
     }
   }
 
-  /** 400 may be about the session or about the message; a ping that is taken tells. In doubt it lives. */
+  /** A 400 can concern the session or the message. A ping distinguishes them; if unclear, the session exists. */
   async function resolveSessionLoss(
     failure: UpstreamError,
     url: string | URL,
@@ -145,13 +133,25 @@ export function createSseTransport(
     return isSessionLost(failure) ? toRequestError(failure) : failure;
   }
 
+  async function toStatusError(
+    response: Response,
+    url: string,
+    id: number | undefined,
+    hasSession: boolean,
+  ): Promise<UpstreamError> {
+    const isBodyNeeded = isBodyRequired(response.status);
+    if (!isBodyNeeded) void response.body?.cancel().catch(() => undefined);
+    const text = isBodyNeeded ? await response.text().catch(() => '') : '';
+    return classifyResponse(response, text, { url, era: 'legacy', id, hasSession, clock });
+  }
+
   const channel: Channel = {
     async start() {
       try {
         await inner.start();
         isStarted = true;
       } catch (error) {
-        // What is no event stream, or names an endpoint elsewhere, is no MCP server.
+        // The response is not an SSE stream, or its endpoint has another origin.
         throw streamFailure ?? new UpstreamError('invalid_response', { cause: error });
       }
     },
@@ -162,7 +162,7 @@ export function createSseTransport(
         if (error instanceof TokenUnavailableError) throw error;
         if (!isSessionLost(error))
           throw error instanceof UpstreamError ? error : new UpstreamError('ended', { cause: error });
-        // It was not taken, so it may go out again, on a conversation of its own; what was sent before it may have run.
+        // The server did not accept this message, so it may be sent again on a new channel. Earlier messages may have run.
         const notSent = new UpstreamError('ended', { cause: error });
         if ('method' in message && 'id' in message) channel.onrequesterror?.(message.id, notSent);
         closeWith(new UpstreamError('reset', { cause: error }));
@@ -184,28 +184,17 @@ export function createSseTransport(
 
   function closeWith(error: Error): void {
     channel.onerror?.(error);
-    // Not at once: the event source starts its timer for a new attempt only after it has told of the failure.
+    // Deferred: the event source starts its reconnect timer only after it has reported the failure.
     queueMicrotask(() => void inner.close());
   }
 
   inner.onmessage = (message) => channel.onmessage?.(message);
   inner.onclose = () => channel.onclose?.();
   inner.onerror = (error) => {
-    // A new stream would be a new session that nobody has initialised: the conversation is over.
+    // The event source would reconnect, but a new stream is a new session without a handshake.
     if (isStarted && error instanceof SseError) closeWith(streamFailure ?? new UpstreamError('reset'));
   };
   return channel;
-}
-
-async function toStatusError(
-  response: Response,
-  request: Omit<FailedRequest, 'era'>,
-): Promise<UpstreamError> {
-  const { status, headers } = response;
-  const header = (name: string) => headers.get(name) ?? undefined;
-  if (!isBodyRequired(status)) void response.body?.cancel().catch(() => undefined);
-  const text = isBodyRequired(status) ? await response.text().catch(() => '') : '';
-  return classifyStatus({ status, header, text }, { era: 'legacy', ...request });
 }
 
 function readMessageId(body: RequestInit['body']): number | undefined {
@@ -213,7 +202,7 @@ function readMessageId(body: RequestInit['body']): number | undefined {
   return isObject(message) && typeof message['id'] === 'number' ? message['id'] : undefined;
 }
 
-/** The same bytes; how they ended is noted, because the event source keeps no error. */
+/** Passes the bytes through and reports their error, which the event source drops. */
 function observeBody(
   body: ReadableStream<Uint8Array> | null,
   onError: (error: unknown) => void,

@@ -9,41 +9,40 @@ import type { Channel } from './openChannelUpstream.ts';
 export interface StdioCommand {
   readonly command: string;
   readonly args: readonly string[];
-  /** The whole environment of the child: nothing of ours is inherited. */
+  /** The complete environment of the child. Nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string | undefined;
-  /** `pipe`: line by line to `onStderr`. A number is a file descriptor of ours. */
+  /** `pipe`: lines go to `onStderr`. A number is a file descriptor. */
   readonly stderr?: 'pipe' | 'ignore' | 'inherit' | number | undefined;
 }
 
 export interface StdioParts {
   readonly clock: Clock;
-  /** A line the child wrote to stderr. */
   readonly onStderr: (line: string) => void;
-  /** `process.kill`; a negative id names a group. */
+  /** `process.kill`. A negative pid addresses a process group. */
   readonly kill: (pid: number, signal: NodeJS.Signals) => void;
-  /** Asked before a process starts; throws when there is no place for it. What it returns runs when it is gone. */
+  /** Called before start. Throws if a limit is reached. Returns a function that is called after the process exited. */
   readonly acquirePermit?: () => () => void;
 }
 
 export interface StdioTransport extends Channel {
-  /** Ends a child that nobody got to use: SIGTERM at once, SIGKILL half a second later. */
+  /** Ends a child that was never used: SIGTERM at once, SIGKILL half a second later. */
   terminate(): Promise<void>;
 }
 
-/** How long a child may take to end by itself after its input closed, and again after SIGTERM. */
+/** Time to exit after stdin was closed, and again after SIGTERM. */
 const EXIT_GRACE_MS = 2_000;
-/** The same for one that nobody got to use. */
+/** Time to exit for a child that was never used. */
 const TERMINATE_GRACE_MS = 500;
-/** How long the pipes of a child that has ended are read on. */
+/** How long the pipes are read after the child exited. */
 const DRAIN_MS = 500;
 const MAX_LINE_LENGTH = 8_192;
-/** As large as the body of an answer over HTTP may be. */
+/** Equals the limit for an HTTP response body. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /**
- * A child process as an MCP transport. The SDK's own one hands PATH, HOME, USER and more to every child; this one
- * passes exactly what the definition says, starts the child as a group leader and ends the whole group.
+ * A child process as an MCP transport. The transport of the SDK passes PATH, HOME, USER and more to every child. This
+ * one passes exactly the environment of the definition, starts the child as a process group leader and ends the group.
  */
 export function createStdioTransport(server: StdioCommand, parts: StdioParts): StdioTransport {
   const { clock, kill } = parts;
@@ -57,11 +56,11 @@ export function createStdioTransport(server: StdioCommand, parts: StdioParts): S
     try {
       kill(-pid, signal);
     } catch {
-      // The group is gone already.
+      // The process group no longer exists.
     }
   };
 
-  /** Closes the child's input, and sends what it does not want to hear. */
+  /** Closes stdin, then sends each signal after its delay until the child exits. */
   async function shutDown(
     ...steps: readonly (readonly [ms: number, signal: NodeJS.Signals])[]
   ): Promise<void> {
@@ -96,9 +95,9 @@ export function createStdioTransport(server: StdioCommand, parts: StdioParts): S
         let stopDraining: Cancel = () => undefined;
         spawned.once('exit', () => {
           releasePermit();
-          // What the child itself had started ends with it, whether we ended it or it crashed.
+          // End the processes that the child started.
           signalGroup(spawned.pid, 'SIGKILL');
-          // Its last words may still be in the pipes; who left the group with an end of one must not hold us up.
+          // The pipes may still contain data. A process outside the group can keep them open, so the time is limited.
           stopDraining = clock.timer(DRAIN_MS, () => {
             spawned.stdout?.destroy();
             spawned.stderr?.destroy();
@@ -111,7 +110,7 @@ export function createStdioTransport(server: StdioCommand, parts: StdioParts): S
           transport.onclose?.();
         });
       });
-      // A child that is gone breaks its pipe; `close` tells of it.
+      // EPIPE after an exit. `close` reports the exit.
       spawned.stdin?.on('error', (error) => transport.onerror?.(error));
       spawned.stdout?.on('data', (chunk: Buffer) => readChunk(chunk));
       if (spawned.stderr) forwardStderrLines(spawned.stderr, parts);
@@ -145,20 +144,20 @@ export function createStdioTransport(server: StdioCommand, parts: StdioParts): S
     }
   }
 
-  /** Nothing it says from here on can be trusted to be a line. */
+  /** The rest of the output cannot be split into lines reliably. */
   function failChannel(error: UpstreamError): void {
     isDiscarding = true;
     transport.onerror?.(error);
     void transport.close();
   }
 
-  /** A message that nobody can hold fails the request it answers; the others on this channel go on. */
+  /** An oversized response fails its request. Other requests on the channel continue. */
   function skipLongLine(head: string, tail?: string): void {
     const message = parseOversizedMessage(head, tail);
     const tooLarge = new UpstreamError('too_large');
     if (message.kind === 'response' && message.id !== undefined)
       transport.onrequesterror?.(message.id, tooLarge);
-    // Its id may stand at its end.
+    // Without a tail the id may still follow at the end of the message.
     else if (message.kind === 'unknown' || (message.kind === 'response' && tail !== undefined))
       failChannel(tooLarge);
   }
@@ -167,7 +166,7 @@ export function createStdioTransport(server: StdioCommand, parts: StdioParts): S
     try {
       transport.onmessage?.(parseRpcMessage(line));
     } catch (error) {
-      // One line that is not a message: say so and read on.
+      // An invalid line does not close the channel.
       transport.onerror?.(error as Error);
     }
   }
@@ -184,33 +183,32 @@ function forwardStderrLines(stream: NodeJS.ReadableStream, { clock, onStderr }: 
   stream.setEncoding('utf8');
   stream.on('data', (text: string) => {
     const lines = (pending + text).split('\n');
-    // A child that never ends its line must not fill our memory.
+    // Limits the memory for a line without an end.
     pending = (lines.pop() ?? '').slice(0, MAX_LINE_LENGTH);
     for (const line of lines) emitLine(line);
   });
-  // Last words often come without a line break.
+  // The last line often has no line break.
   stream.on('end', () => {
     emitLine(pending);
     rateLimiter.close();
   });
 }
 
-/** Of one user; or of one server that everybody shares: one in use, one that is waited out, and some that are ending. */
+/** Per user, or per shared server: one in use, one being replaced, and some that are exiting. */
 const MAX_CHILDREN_PER_OWNER = 4;
 const MAX_CHILDREN_TOTAL = 64;
 
 export interface StdioLimits {
   /**
-   * Takes a place for one child of this user; without a user, for one of this server that everybody shares. Throws
-   * `too_many` when there is none. Returns how to give it back, once.
+   * Acquires a permit for one child of this user, or of this shared server if `owner` is undefined. Throws `too_many`
+   * if a limit is reached. Returns a function that releases the permit, which is idempotent.
    */
   acquire(owner: string | undefined, server: string): () => void;
 }
 
 /**
- * How many child processes may run at a time: a user who opens many servers must not take the memory of all others, nor
- * one who has a shared server replaced over and over. A place is held from the start of a process to its exit, so one
- * that does not want to end still counts.
+ * Limits child processes, so that a user who opens many servers or replaces a shared server repeatedly cannot exhaust
+ * memory. A permit is held from start to exit, so that processes that do not exit still count.
  */
 export function createStdioLimits({
   maxPerOwner = MAX_CHILDREN_PER_OWNER,

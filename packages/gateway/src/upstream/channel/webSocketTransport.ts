@@ -7,23 +7,24 @@ import type { RemoteTarget } from '../target.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import { parseRpcMessage } from '../messages.ts';
 
-interface WebSocketParts {
-  readonly clock: Clock;
-  readonly network: Network;
-  /** Aborts the dial. */
-  readonly signal: AbortSignal;
-}
-
-/** As large as the body of an answer over HTTP may be. */
+/** Equals the limit for an HTTP response body. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const MAX_FRAGMENTS = 16_384;
-/** A peer that is gone without a word is noticed after two of these. */
+/** A peer that disappeared is detected after two intervals. */
 const PING_INTERVAL_MS = 30_000;
 const CLOSE_GRACE_MS = 2_000;
 const UNSUPPORTED_DATA = 1003;
 
-/** MCP over a websocket, subprotocol `mcp`, one message a text frame. The SDK's second version has none. */
-export function createWebSocketTransport(target: RemoteTarget, parts: WebSocketParts): Transport {
+/** MCP over a WebSocket with subprotocol `mcp`, one message per text frame. The SDK has no such transport. */
+export function createWebSocketTransport(
+  target: RemoteTarget,
+  parts: {
+    readonly clock: Clock;
+    readonly network: Network;
+    /** Aborts connecting. */
+    readonly signal: AbortSignal;
+  },
+): Transport {
   const { clock, network } = parts;
   let socket: WebSocket | undefined;
   let isClosed = false;
@@ -31,26 +32,26 @@ export function createWebSocketTransport(target: RemoteTarget, parts: WebSocketP
 
   const channel: Transport = {
     async start() {
-      // The hand-shake carries one token, and every message after it none: it would outlive its own end.
+      // Only the handshake carries a token. Messages would still be accepted after the token expired.
       if (target.bearer) throw new UpstreamError('bearer_unsupported');
       const connection = await network.connectTo(target, parts.signal).catch((error: unknown) => {
         if (parts.signal.aborted) throw abortReason(parts.signal);
         throw classifyNetworkError(error, network.readError);
       });
-      // Closed while it was dialled.
+      // Closed while connecting.
       if (isClosed) {
         connection.destroy();
         throw new UpstreamError('ended');
       }
       const newSocket = new WebSocket(target.url, ['mcp'], {
         headers: { ...target.headers },
-        // Judged, dialled and, for wss, wrapped in TLS already.
+        // Egress has checked the address, connected, and for wss established TLS.
         createConnection: () => connection,
         followRedirects: false,
         maxPayload: MAX_MESSAGE_BYTES,
-        // Each one costs memory beyond its bytes, so that a message of single bytes would take a hundred times its size.
+        // Each fragment costs memory beyond its bytes: fragments of one byte would take a hundred times their size.
         maxFragments: MAX_FRAGMENTS,
-        // A few bytes could unfold to the whole limit, for every message anew.
+        // A few compressed bytes could expand to the maximum size.
         perMessageDeflate: false,
       });
       socket = newSocket;
@@ -110,7 +111,7 @@ export function createWebSocketTransport(target: RemoteTarget, parts: WebSocketP
     try {
       channel.onmessage?.(parseRpcMessage((data as Buffer).toString('utf8')));
     } catch (error) {
-      // One frame that is not a message: say so and read on.
+      // An invalid frame does not close the channel.
       channel.onerror?.(error as Error);
     }
   }
@@ -144,7 +145,7 @@ function toSocketError(error: Error): UpstreamError {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || code === 'WS_ERR_TOO_MANY_BUFFERED_PARTS')
     return new UpstreamError('too_large', { cause: error });
-  // Without a subprotocol, with another one, or with frames that are none.
+  // Invalid frames, or a missing or wrong subprotocol.
   if (code === undefined || code.startsWith('WS_ERR'))
     return new UpstreamError('invalid_response', { cause: error });
   return new UpstreamError('reset', { cause: error });

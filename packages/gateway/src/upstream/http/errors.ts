@@ -1,6 +1,6 @@
 import { parseUrl } from '@behalf/contracts';
-import type { Clock } from '@behalf/kernel';
-import { classifyRpcError, isObject } from '../messages.ts';
+import { type Clock, isObject } from '@behalf/kernel';
+import { classifyRpcError } from '../messages.ts';
 import type { Era } from '../upstream.ts';
 import {
   type Challenge,
@@ -9,33 +9,40 @@ import {
   type UpstreamReason,
 } from '../upstreamError.ts';
 
-/** Nobody is told to wait longer, whatever an MCP server says. */
+/** Upper limit for the `Retry-After` of an MCP server. */
 const MAX_RETRY_AFTER_MS = 60_000;
-/** A name has 253 characters at most (RFC 1035, section 2.3.4), then a port. */
+/** A host name has at most 253 characters (RFC 1035, section 2.3.4), plus a port. */
 const MAX_HOST_LENGTH = 259;
 
-/** An answer that is not 2xx. */
+/** A response that is not 2xx. */
 interface HttpErrorResponse {
   readonly status: number;
   header(name: string): string | undefined;
-  /** The body, where it can decide something. */
+  /** The body, if `isBodyRequired`. */
   readonly text: string;
 }
 
-/** Which request it answers. */
-export interface FailedRequest {
-  /** Where it was sent. */
+interface FailedRequest {
   readonly url: string;
   readonly era: Era;
   readonly id: number | undefined;
-  /** It carried a session. */
+  /** The request carried a session id. */
   readonly hasSession: boolean;
   readonly clock: Clock;
 }
 
-/** Only these statuses mean different things with different bodies. */
+/** Whether the meaning of the status depends on the body. */
 export function isBodyRequired(status: number): boolean {
   return status >= 400 && status < 500 && status !== 401 && status !== 403 && status !== 429;
+}
+
+/** Classifies a WHATWG response. `text` is its body, if `isBodyRequired`. */
+export function classifyResponse(
+  { status, headers }: Response,
+  text: string,
+  request: FailedRequest,
+): UpstreamError {
+  return classifyStatus({ status, header: (name) => headers.get(name) ?? undefined, text }, request);
 }
 
 export function classifyStatus(
@@ -64,7 +71,7 @@ export function classifyStatus(
   const rpcError =
     body && id !== undefined && body.id === id ? classifyRpcError(body.error, era, status) : undefined;
   const hasNoRpcError = rpcError === undefined || rpcError.reason === 'invalid_response';
-  // An error with the id of this request is its answer, whatever the status: it was read, and it may have run.
+  // A JSON-RPC error with the id of this request is its response, whatever the status. The request may have run.
   const isLost =
     status === 404
       ? hasNoRpcError || isSessionErrorCode(body?.error)
@@ -73,7 +80,7 @@ export function classifyStatus(
     return new UpstreamError('session_lost', { status, ...(!hasNoRpcError && { cause: rpcError }) });
   }
   if (!hasNoRpcError) return rpcError;
-  // A modern server may not be able to read the id of what it refuses.
+  // A modern server may reject a request before it can read its id.
   if (body && era === 'modern') {
     const general = classifyRpcError(body.error, era, status);
     if (general.reason === 'header_mismatch') return general;
@@ -82,8 +89,8 @@ export function classifyStatus(
 }
 
 /**
- * Servers that do not answer an unknown session with a bare 404 answer 400 or 404 and one of these codes. Others use
- * them for other things, so that whoever gets this asks the session itself before anything is sent again.
+ * Codes that servers return with 400 or 404 for an unknown session. Other servers use these codes for other errors, so
+ * the session must be probed before the request is sent again.
  */
 export function isSessionErrorCode(error: unknown): boolean {
   return isObject(error) && (error['code'] === -32000 || error['code'] === -32001);
@@ -100,25 +107,25 @@ function parseErrorBody(text: string): { readonly id: unknown; readonly error: u
   }
 }
 
-/** A host of a parsed URL holds no character that could write anything else into a message. */
+/** The host of a parsed URL contains no characters that could alter a message. */
 function readRedirectHost(location: string | undefined, base: string): string | undefined {
   const { host = '' } = (location !== undefined && parseUrl(location, base)) || {};
   return host !== '' && host.length <= MAX_HOST_LENGTH ? host : undefined;
 }
 
-/** Seconds or a date (RFC 9110, section 10.2.3), and never more than `maxMs`. */
+/** Reads seconds or a date (RFC 9110, section 10.2.3). Returns at most `maxMs`. */
 export function readRetryAfter(header: string | undefined, clock: Clock, maxMs: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
   const waitMs = /^\d{1,10}$/.test(text)
     ? Number(text) * 1_000
-    : // It reads the server's date; the time of day is the clock's.
+    : // Parses the date of the server. The current time still comes from the clock.
       // eslint-disable-next-line no-restricted-globals
       Date.parse(text.slice(0, 64)) - clock.now();
   return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(0, waitMs), maxMs);
 }
 
-/** More than any honest server sends; what lies behind it is not read. */
+/** The rest of a longer header is ignored. */
 const MAX_HEADER_LENGTH = 8_192;
 const TOKEN_CHARACTER = /[!#$%&'*+.^_`|~0-9A-Za-z-]/;
 
@@ -128,8 +135,8 @@ interface ParsedChallenge {
 }
 
 /**
- * The challenge of a 401 or 403 (RFC 9110, section 11.6.1): the first Bearer one, else the first. The server wrote it,
- * so it is read in one pass without backtracking, and whatever makes no sense is stepped over.
+ * Reads the challenge of a 401 or 403 (RFC 9110, section 11.6.1): the first Bearer challenge, or else the first one. The
+ * header is untrusted: the parser makes one pass without backtracking and skips invalid parts.
  */
 export function readChallenge(header: string | undefined): Challenge | undefined {
   if (header === undefined) return undefined;
@@ -173,7 +180,7 @@ function parseChallenges(text: string): ParsedChallenge[] {
   while (position < text.length) {
     const name = readToken().toLowerCase();
     if (name === '') {
-      // A comma, a blank, or something that has no business here.
+      // A comma, white space or an invalid character.
       position += 1;
       continue;
     }
@@ -186,13 +193,13 @@ function parseChallenges(text: string): ParsedChallenge[] {
     position += 1;
     skipBlanks();
     const value = text.charAt(position) === '"' ? readQuoted() : readToken();
-    // A parameter stands once (section 11.2); a second one must not replace what was read.
+    // A parameter occurs only once (RFC 9110, section 11.2). Ignore repetitions.
     if (!current.parameters.has(name)) current.parameters.set(name, value);
   }
   return challenges;
 }
 
-/** What became of a request whose answer did not come in. An error that nobody knows may have come after sending. */
+/** Classifies a network error. An unknown error may have occurred after the request was sent. */
 export function classifyNetworkError(error: unknown, readError: ReadNetworkError): UpstreamError {
   if (error instanceof UpstreamError) return error;
   const networkError = readError(error);
@@ -207,12 +214,12 @@ export function classifyNetworkError(error: unknown, readError: ReadNetworkError
 const beforeSending: Readonly<Record<string, UpstreamReason>> = {
   MCP_DOMAIN_NOT_ALLOWED: 'not_allowed',
   MCP_TIMEOUT: 'connect_timeout',
-  // A header or a body that HTTP cannot carry.
+  // HTTP cannot carry a header or the body.
   MCP_PROTOCOL_ERROR: 'bad_request',
 };
 
 const afterSending: Readonly<Record<string, UpstreamReason>> = {
-  // A redirect to where nothing may go; a redirect is no run.
+  // A redirect to a forbidden address. A redirected request did not run.
   MCP_DOMAIN_NOT_ALLOWED: 'not_allowed',
   MCP_TIMEOUT: 'timeout',
   MCP_RESPONSE_TOO_LARGE: 'too_large',
@@ -223,12 +230,12 @@ export function isSessionLost(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.reason === 'session_lost';
 }
 
-/** 404 that is no answer to this very request says it: the session is not known there (MCP, "Session Management"). */
+/** A 404 that is not a response to the request itself means an unknown session (MCP 2025-11-25, session management). */
 export function isUnambiguousLoss({ detail }: UpstreamError): boolean {
   return detail.status === 404 && detail.cause === undefined;
 }
 
-/** A refusal of the request itself, which a new session does not change. */
+/** The request itself was rejected. A new session would not help. */
 export function toRequestError({ detail }: UpstreamError): UpstreamError {
   return detail.cause instanceof UpstreamError ? detail.cause : new UpstreamError('bad_request', detail);
 }

@@ -3,7 +3,6 @@ import {
   type Fetch,
   type Send,
   type SendRequest,
-  type SendResponse,
   abortReason,
   toAbortSignal,
 } from '@behalf/kernel';
@@ -17,32 +16,25 @@ import {
 } from '../bearer.ts';
 import { type RelayedCapability, buildSessionCapabilities } from '../dialogue.ts';
 import { classifyRpcError, readClaims } from '../messages.ts';
+import type { RequestDeadline } from '../requestDeadline.ts';
 import type { Bearer, RemoteTarget, WireToken } from '../target.ts';
 import type { ServerClaims, UpstreamParts } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
-import { classifyNetworkError, classifyStatus } from './errors.ts';
-import type { RequestDeadline } from './requestDeadline.ts';
+import { classifyNetworkError, classifyResponse } from './errors.ts';
 import { withExtension } from './serializeRequest.ts';
 
 const DELETE_TIMEOUT_MS = 5_000;
-/** Ours is the limit that counts; the SDK's own only must not come first. */
+/** Our own deadline applies. The timeout of the SDK must not expire before it. */
 const SDK_EXTRA_TIMEOUT_MS = 60_000;
-/** The first request of an SDK client. */
+/** Id of the first request of an SDK client. */
 const INITIALIZE_ID = 0;
 
-/** What is left of a legacy hand-shake. */
 export interface LegacyHandshake {
   readonly sessionId: string | undefined;
   readonly claims: ServerClaims;
 }
 
-interface HttpHandshakeOptions {
-  readonly deadline: RequestDeadline;
-  readonly timeoutMs: number;
-  readonly relay: readonly RelayedCapability[] | undefined;
-}
-
-/** The SDK would check results against the server's own schemas, whose patterns run on our event loop. */
+/** Replaces the validator of the SDK, which would run regular expressions of the server on our event loop. */
 const acceptAllValidator = {
   getValidator: () => (data: unknown) => ({
     valid: true as const,
@@ -52,27 +44,33 @@ const acceptAllValidator = {
 };
 
 /**
- * `initialize` and `notifications/initialized`, with the SDK's client. It is let go afterwards without ending the
- * session: an idle client costs more than everything else that a connection keeps.
+ * Sends `initialize` and `notifications/initialized` with the client of the SDK. The client is closed afterwards without
+ * ending the session, because it needs more memory than the rest of an idle connection.
  */
 export async function performLegacyHandshake(
   target: RemoteTarget,
   presented: PresentedCredential,
   parts: UpstreamParts,
-  { deadline, timeoutMs, relay }: HttpHandshakeOptions,
+  options: {
+    readonly deadline: RequestDeadline;
+    readonly timeoutMs: number;
+    readonly relay: readonly RelayedCapability[] | undefined;
+  },
 ): Promise<LegacyHandshake> {
   const { headers = {}, bearer } = presented;
+  const { deadline, timeoutMs, relay } = options;
   const signal = toAbortSignal(deadline.signal);
-  /** What the SDK would wrap or lose. Not an UpstreamError where a bearer had no token. */
+  /** The original failure, which the SDK would wrap or drop. If a bearer had no token, it is not an UpstreamError. */
   let failure: { readonly error: unknown } | undefined;
   const fetch = parts.network.fetchTo(target);
-  /** Sees what the SDK's errors leave out: the head of a refusal, and the door's own error. */
+
+  /** Records the status, headers and network errors that errors of the SDK leave out. */
   const observedFetch: Fetch = async (url, init) => {
-    // A stream is opened when somebody listens, not after each hand-shake.
+    // The SDK opens a GET stream after the handshake. We open one when it has listeners.
     if (init?.method === 'GET') return new Response(null, { status: 405 });
     const token = bearer && (await acquireCurrentToken(bearer));
     try {
-      // Nothing goes out for somebody who has left, not even a cancellation: `initialize` is never cancelled.
+      // Nothing is sent after the caller aborted, not even a cancellation: `initialize` must not be canceled.
       const combinedSignal = init?.signal ? AbortSignal.any([init.signal, signal]) : signal;
       const requestInit = { ...init, headers: toPlainHeaders(init?.headers), signal: combinedSignal };
       const response = await (token === undefined
@@ -80,14 +78,15 @@ export async function performLegacyHandshake(
         : fetchWithToken(fetch, url, requestInit, token));
       if (response.ok) return response;
       const text = await response.text();
-      failure = { error: toStatusError(response, text, target.url, parts) };
+      const failedRequest = { url: target.url, era: 'legacy', id: INITIALIZE_ID, hasSession: false } as const;
+      failure = { error: classifyResponse(response, text, { ...failedRequest, clock: parts.clock }) };
       return new Response(text === '' ? null : text, { status: response.status, headers: response.headers });
     } catch (error) {
       failure = { error: classifyNetworkError(error, parts.network.readError) };
       throw error;
     }
   };
-  /** One of its own for each request. */
+
   async function acquireCurrentToken(source: Bearer): Promise<WireToken> {
     try {
       const tokenResult = source.token();
@@ -99,6 +98,7 @@ export async function performLegacyHandshake(
       throw error;
     }
   }
+
   const transport = new StreamableHTTPClientTransport(new URL(target.url), {
     fetch: observedFetch,
     requestInit: { headers },
@@ -114,7 +114,7 @@ export async function performLegacyHandshake(
   );
   try {
     await client.connect(transport, { signal, timeout: timeoutMs + SDK_EXTRA_TIMEOUT_MS });
-    // Nobody would end the session of somebody who left meanwhile.
+    // If the caller aborted, the session must be ended below.
     signal.throwIfAborted();
     const claims = readClaims('legacy', transport.protocolVersion ?? '', {
       serverInfo: client.getServerVersion(),
@@ -131,7 +131,7 @@ export async function performLegacyHandshake(
   }
 }
 
-/** DELETE, best effort: 405 says that sessions end by themselves. */
+/** Sends DELETE, best effort. A server that does not support it responds 405. */
 export function endSession(
   target: RemoteTarget,
   { headers, bearer }: PresentedCredential,
@@ -146,26 +146,13 @@ export function endSession(
   );
 }
 
-function toStatusError(
-  { status, headers }: Response,
-  text: string,
-  url: string,
-  { clock }: UpstreamParts,
-): UpstreamError {
-  const header = (name: string) => headers.get(name) ?? undefined;
-  return classifyStatus(
-    { status, header, text },
-    { url, era: 'legacy', id: INITIALIZE_ID, hasSession: false, clock },
-  );
-}
-
 function toHandshakeError(error: unknown): UpstreamError {
   if (error instanceof UpstreamError) return error;
   if (error instanceof ProtocolError) return classifyRpcError(error, 'legacy');
   return new UpstreamError('invalid_response', { cause: error });
 }
 
-/** Nothing of the caller's was sent yet, so nothing can have run. */
+/** No request of a caller was sent yet, so the outcome is never unknown. */
 export function toConnectError(error: unknown): unknown {
   if (!(error instanceof UpstreamError) || error.outcome !== 'unknown') return error;
   if (error.reason === 'timeout') return new UpstreamError('connect_timeout', error.detail);
@@ -174,9 +161,8 @@ export function toConnectError(error: unknown): unknown {
 }
 
 /**
- * Sends something whose outcome nobody waits for or needs. It takes at most `limitMs`, and never fails. It is over when
- * the exchange is, not with the head of the answer: who counts these counts sockets. Without a token from the bearer it
- * is not sent.
+ * Sends a request whose outcome does not matter. Takes at most `timeoutMs` and never fails. If the bearer has no token,
+ * nothing is sent. Resolves when the whole response has ended, so that callers can limit the number of open sockets.
  */
 export async function sendBestEffort(
   { send, clock }: { readonly send: Send; readonly clock: Clock },
@@ -185,22 +171,18 @@ export async function sendBestEffort(
   bearer: Bearer | undefined,
 ): Promise<void> {
   const abortController = new AbortController();
+  const { signal } = abortController;
   let onTimeout: () => void = () => undefined;
   const timeout = new Promise<void>((resolve) => (onTimeout = resolve));
   const cancelTimer = clock.timer(timeoutMs, () => {
     abortController.abort();
     onTimeout();
   });
-  async function post(): Promise<SendResponse> {
-    const { signal } = abortController;
-    signal.throwIfAborted();
-    return sendWithCredential(send, { ...request, signal }, bearer);
-  }
-  const sent = post().then(
+  const sent = sendWithCredential(send, { ...request, signal }, bearer).then(
     (reply) => reply.discard(),
     () => undefined,
   );
-  // A door that does not heed the signal holds nobody up either.
+  // A `send` that ignores the signal must not delay the caller.
   await Promise.race([sent, timeout]);
   cancelTimer();
 }

@@ -1,32 +1,18 @@
-import { ActiveSet } from '@behalf/kernel';
+import { ActiveSet, type SendResponse, isObject } from '@behalf/kernel';
+import { type PresentedCredential, sendWithCredential } from '../bearer.ts';
 import { type Dialogue, type ServerRequests, createServerRequests } from '../dialogue.ts';
-import type {
-  HeaderValues,
-  JsonObject,
-  ListKind,
-  Upstream,
-  UpstreamParts,
-  UpstreamResponse,
-} from '../upstream.ts';
-import type { Bearer, OpenOptions, RemoteTarget } from '../target.ts';
-import type { PresentedCredential } from '../bearer.ts';
+import { objectOrEmpty } from '../messages.ts';
 import {
   createNotificationListeners,
   createServerRequestResponder,
-  filterNotifications,
   getAnnouncedLists,
+  toChangeNotification,
 } from '../notifications.ts';
+import { createCloseState, withRequestDeadline } from '../requestDeadline.ts';
+import { createServerLog, createSessionLogLevel } from '../serverLog.ts';
+import type { Bearer, OpenOptions, RemoteTarget } from '../target.ts';
+import type { HeaderValues, Upstream, UpstreamParts, UpstreamResponse } from '../upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../upstreamError.ts';
-import {
-  type LegacySession,
-  type SessionRequest,
-  type SessionSendParts,
-  createLegacySession,
-  createLegacySessions,
-  sendWithSessionRenewal,
-} from './session.ts';
-import { sendRpc, type RpcParts } from './sendRpc.ts';
-import { abortInFlight, createCloseState, withRequestDeadline } from './requestDeadline.ts';
 import {
   type LegacyHandshake,
   endSession,
@@ -34,46 +20,45 @@ import {
   sendBestEffort,
   toConnectError,
 } from './legacyHandshake.ts';
-import { createSessionGetStream, maintainLegacyStream } from './sessionStream.ts';
-import { isObject } from '../messages.ts';
-import { createSessionLogLevel } from '../serverLog.ts';
-import { serializeRequest } from './serializeRequest.ts';
+import { type RpcParts, isTemporaryStatus, sendRpc } from './sendRpc.ts';
+import { POST_HEADERS, isEmpty, serializeRequest } from './serializeRequest.ts';
+import {
+  type LegacySession,
+  type SessionRequest,
+  createLegacySession,
+  createLegacySessions,
+  createSessionGetStream,
+} from './session.ts';
+import { maintainStream } from './stream.ts';
 
 const NOTIFICATION_TIMEOUT_MS = 10_000;
 
-/** A conversation of the legacy era: a session at the server, found again when the server has lost it. */
+/**
+ * A legacy upstream over streamable HTTP: a session at the server, replaced when the server loses it.
+ *
+ * - A request carries the token of its caller. The last presented credential serves streams, cancellations and the end
+ *   of the session. Tokens are never stored, only their source.
+ * - Messages on the GET stream belong to no request. They reach a user only if the session belongs to that user and has
+ *   a single request in progress.
+ */
 export function createLegacyUpstream(
   target: RemoteTarget,
   initialHandshake: LegacyHandshake,
-  {
-    server,
-    owner,
-    initTimeoutMs: timeoutMs,
-    relay,
-  }: Pick<OpenOptions, 'server' | 'owner' | 'initTimeoutMs' | 'relay'>,
+  options: Pick<OpenOptions, 'server' | 'owner' | 'initTimeoutMs' | 'relay'>,
   parts: UpstreamParts,
 ): Upstream {
-  const { clock, network } = parts;
+  const { server, owner, initTimeoutMs: timeoutMs, relay } = options;
+  const { clock, log, network } = parts;
   const closeState = createCloseState();
   const closeController = new AbortController();
   const listeners = createNotificationListeners();
-  const renewalListeners = new Set<() => void>();
-  const listListeners = new Set<(lists: readonly ListKind[]) => void>();
-  /** Of which lists changes are heard now. */
-  let subscribedLists: readonly ListKind[] = [];
   const activeServerRequests = new Set<ServerRequests>();
   const sessionLogLevel = createSessionLogLevel(clock);
-  const sessions = createLegacySessions(createLegacySession(initialHandshake, target.headers), {
-    open: reopenSession,
-    retire: retireSession,
-    onRenewed: notifySessionRenewed,
-  });
-  /** The last one that was presented: what a stream and the end of the session present too. */
   let currentHeaders: HeaderValues | undefined;
-  /** Likewise, and a source of tokens: no token is kept here. */
   let currentBearer: Bearer | undefined = target.bearer;
   let hasReplacedSession = false;
   let lastId = 0;
+  const nextId = () => (lastId += 1);
   const send = network.sendTo(target);
   const post = (body: string, headers: HeaderValues, requestBearer = currentBearer) =>
     sendBestEffort(
@@ -89,143 +74,166 @@ export function createLegacyUpstream(
     responder: createServerRequestResponder(post),
     onNotification: (notification) => listeners.emit(notification),
   };
-
-  const stream = createSessionGetStream({
-    clock,
-    current: () => sessions.current,
-    open(session, onOpenAttempted) {
-      let isStopped = false;
-      const stop = maintainLegacyStream(target, parts, {
-        session,
-        getCredential: () => ({ headers: currentHeaders, bearer: currentBearer }),
-        onNotification: rpcParts.onNotification,
-        responder: rpcParts.responder,
-        findServerRequests: findOnlyServerRequests,
-        onOpenChange: (isOpen) => {
-          if (!isStopped) setSubscribedLists(isOpen ? getAnnouncedLists(session.claims.capabilities) : []);
-        },
-        server,
-        onOpenAttempted,
-        onConflict() {
-          // It ends the session: never under a call, nor for one, which does without.
-          if (listeners.size === 0 || closeState.inFlight.size > 0) return false;
-          void replaceSession(session);
-          return true;
-        },
-      });
-      return () => {
-        // What it says of itself from here on is said of another one.
-        isStopped = true;
-        stop();
-        setSubscribedLists([]);
+  const sessions = createLegacySessions(createLegacySession(initialHandshake, target.headers), {
+    nextId,
+    open: reopenSession,
+    retire: (session) => void endSessionBestEffort(session),
+    onRenewed: () => listeners.emitSessionRenewed(),
+    sendOn(session, { id, body, options, deadline, serverRequests }) {
+      const rpc = {
+        url: target.url,
+        era: 'legacy' as const,
+        id,
+        headers: session.headersFor(options),
+        // If the target has a bearer, a request never goes out without one.
+        bearer: options.bearer ?? currentBearer,
+        body,
+        hasSession: session.id !== undefined,
+        onProgress: options.onProgress,
+        onLog: options.onLog,
+        serverRequests,
       };
+      return sendRpc(rpcParts, rpc, deadline);
     },
   });
-  // Whoever ended it: a server may hold a stream open for ever.
+  const stream = createSessionGetStream({ clock, current: () => sessions.current, open: openGetStream });
+  // The server may keep the stream open forever.
   closeState.onClose(() => stream.close());
 
-  function setSubscribedLists(lists: readonly ListKind[]): void {
-    subscribedLists = lists;
-    for (const notify of [...listListeners]) notify(lists);
+  const getSessionCredential = ({ sessionHeaders }: LegacySession): PresentedCredential => ({
+    headers: { ...target.headers, ...currentHeaders, ...sessionHeaders },
+    bearer: currentBearer,
+  });
+
+  function updateCredential({ headers, bearer: presentedBearer }: PresentedCredential): void {
+    if (headers !== undefined) currentHeaders = headers;
+    // An upstream that was opened without a bearer may be shared: a bearer then serves its own request only.
+    if (presentedBearer !== undefined && target.bearer) currentBearer = presentedBearer;
   }
 
-  function notifySessionRenewed(): void {
-    for (const listener of renewalListeners) listener();
+  async function endSessionBestEffort(session: LegacySession): Promise<void> {
+    if (session.id !== undefined) await endSession(target, getSessionCredential(session), session.id, parts);
   }
 
   async function reopenSession({
     headers: presented,
     bearer: presentedBearer = currentBearer,
   }: PresentedCredential): Promise<LegacySession> {
-    // Somebody else found the session lost before, and that there is no other to be had.
+    // A concurrent caller has lost the session before and could not open a new one.
     if (closeState.isClosed) throw new UpstreamError('ended');
     const limits = { signal: closeController.signal, timeoutMs, totalMs: timeoutMs };
-    const headers = { ...target.headers, ...presented };
+    const credential = { headers: { ...target.headers, ...presented }, bearer: presentedBearer };
     try {
       const handshake = await withRequestDeadline(
         { clock, inFlight: new ActiveSet() },
         limits,
         noop,
-        (deadline) =>
-          performLegacyHandshake(target, { headers, bearer: presentedBearer }, parts, {
-            deadline,
-            timeoutMs,
-            relay,
-          }),
+        (deadline) => performLegacyHandshake(target, credential, parts, { deadline, timeoutMs, relay }),
       );
       const session = createLegacySession(handshake, target.headers);
       stream.switchTo(session);
       return session;
     } catch (error) {
-      // It answers, and not as it once did: the next conversation asks anew what it speaks.
+      // The server responds, but no longer supports this revision. The next connection negotiates again.
       if (error instanceof UpstreamError && UNSUPPORTED_PROTOCOL_REASONS.has(error.reason))
         closeState.markClosed();
       throw toConnectError(error);
     }
   }
 
-  const sendParts: SessionSendParts = {
-    sessions,
-    nextId: () => (lastId += 1),
-    sendOn(session, { id, body, options, deadline, serverRequests }) {
-      const { onProgress, onLog } = options;
-      const headers = session.headersFor(options);
-      const hasSession = session.id !== undefined;
-      const rpc = {
-        url: target.url,
-        era: 'legacy' as const,
-        id,
-        headers,
-        // Never without one where there is one: the request would go out with whatever else is configured.
-        bearer: options.bearer ?? currentBearer,
-        body,
-        hasSession: hasSession,
-        onProgress,
-        onLog,
-        serverRequests,
-      };
-      return sendRpc(rpcParts, rpc, deadline);
-    },
-  };
-
-  const supportsLogging = ({ claims }: LegacySession) => isObject(claims.capabilities['logging']);
-
-  /** The session first says as much as this caller wants to hear. */
-  function withLogLevel<T>(
-    logLevel: string,
-    { options, deadline }: SessionRequest,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    const { onLog: _log, onProgress: _progress, dialogue: _dialogue, ...silentOptions } = options;
-    return sessionLogLevel.withLevel(logLevel, sessions.current, work, async (level, session) => {
-      const id = sendParts.nextId();
-      const message = { id, method: 'logging/setLevel', params: { level } };
-      const body = serializeRequest({
-        ...message,
-        meta: undefined,
-        envelope: undefined,
-        requestedLogLevel: false,
-      });
-      await sendParts.sendOn(session, { id, body, options: silentOptions, deadline });
-    });
+  /** Handles 409: the server assumes that another stream uses the session. Returns whether the session is replaced. */
+  function replaceConflictingSession(session: LegacySession): boolean {
+    // Replacing ends the session, which would break a call. A call works without the stream.
+    if (listeners.size === 0 || closeState.inFlight.size > 0) return false;
+    // Only once: a server that always reports a conflict must not receive session after session.
+    if (!hasReplacedSession) {
+      hasReplacedSession = true;
+      void endSessionBestEffort(session)
+        .then(() => sessions.renew(session, { headers: currentHeaders, bearer: currentBearer }, false))
+        .catch(noop);
+    }
+    return true;
   }
 
-  /** Questions end with the call, whichever way that ends: with its answer, or because nobody waits for it. */
-  async function withServerRequests(
+  function openGetStream(session: LegacySession, onOpenAttempted: () => void): () => void {
+    let isStopped = false;
+    const serverLog = createServerLog({ clock, log, server, owner: undefined });
+
+    async function open(signal: AbortSignal, lastEventId: string): Promise<SendResponse | null> {
+      if (!session.offersStream) return null;
+      const { headers: baseHeaders, bearer } = getSessionCredential(session);
+      const resumeHeaders = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
+      const headers = { ...baseHeaders, accept: 'text/event-stream', ...resumeHeaders };
+      const reply = await sendWithCredential(
+        send,
+        { method: 'GET', url: target.url, headers, signal },
+        bearer,
+      );
+      const { status } = reply;
+      if (status === 200 && reply.isEventStream) return reply;
+      void reply.discard();
+      if (isTemporaryStatus(status) || (status === 409 && !replaceConflictingSession(session)))
+        throw new Error('Stream temporarily unavailable');
+      session.offersStream = false;
+      if (status !== 404 && status !== 405 && status !== 406 && status !== 409)
+        log('upstream_stream_refused', { server, status });
+      return null;
+    }
+
+    const stop = maintainStream(parts, {
+      idleTimeoutMs: target.sseReadTimeoutMs,
+      open: (signal, lastEventId) => open(signal, lastEventId).finally(onOpenAttempted),
+      onOpenChange(isOpen) {
+        if (isStopped) return;
+        listeners.setSubscribedLists(isOpen ? getAnnouncedLists(session.claims.capabilities) : []);
+      },
+      onMessage(message) {
+        if (message.method === undefined) return true;
+        if (message.id !== undefined) {
+          rpcParts.responder.respond(message, {
+            headers: { ...getSessionCredential(session).headers, ...POST_HEADERS },
+            serverRequests: findOnlyServerRequests(),
+          });
+        } else if (message.method === 'notifications/message') {
+          serverLog.receive(objectOrEmpty(message.params), []);
+        } else {
+          const notification = toChangeNotification(message);
+          if (notification) listeners.emit(notification);
+        }
+        return true;
+      },
+    });
+    return () => {
+      isStopped = true;
+      stop();
+      serverLog.close();
+      listeners.setSubscribedLists([]);
+    };
+  }
+
+  /**
+   * Some servers send requests on the GET stream instead of the stream of a call. On a session of one user with one
+   * request in progress they can only belong to that request.
+   */
+  function findOnlyServerRequests(): ServerRequests | undefined {
+    const [only] = activeServerRequests;
+    return owner !== undefined && closeState.inFlight.size === 1 ? only : undefined;
+  }
+
+  /** Forwards requests of the server to the caller until the call ends or the caller aborts. */
+  async function sendWithDialogue(
     dialogue: Dialogue | undefined,
     request: SessionRequest,
   ): Promise<UpstreamResponse> {
-    if (dialogue?.era !== 'legacy') return sendWithSessionRenewal(sendParts, request);
+    if (dialogue?.era !== 'legacy') return sessions.send(request);
     const { deadline } = request;
-    const serverRequests = createServerRequests({
-      dialogue,
-      withPausedTimeout: (userResponse) => deadline.withPausedTimeout(userResponse),
-    });
+    const serverRequests = createServerRequests(dialogue, (userResponse) =>
+      deadline.withPausedTimeout(userResponse),
+    );
     deadline.signal.addEventListener('abort', serverRequests.close);
     activeServerRequests.add(serverRequests);
-    const sendOnce = () => sendWithSessionRenewal(sendParts, { ...request, serverRequests });
+    const sendOnce = () => sessions.send({ ...request, serverRequests });
     try {
-      // It may ask on the stream of nobody's call, which most clients have open.
       return await (owner === undefined || isEmpty(dialogue.capabilities)
         ? sendOnce()
         : stream.withStream(sendOnce));
@@ -235,39 +243,19 @@ export function createLegacyUpstream(
     }
   }
 
-  /**
-   * Some servers ask on the stream of nobody's call. On one user's own session, with one request under way, there is no
-   * other it could belong to.
-   */
-  function findOnlyServerRequests(): ServerRequests | undefined {
-    const [only] = activeServerRequests;
-    return owner !== undefined && closeState.inFlight.size === 1 ? only : undefined;
-  }
-
-  /** Best effort: nobody waits for it. */
-  function retireSession(session: LegacySession): void {
-    if (session.id !== undefined) void endSession(target, getSessionCredential(session), session.id, parts);
-  }
-
-  /** Once: a server that always finds a conflict would get session after session. */
-  async function replaceSession(session: LegacySession): Promise<void> {
-    if (hasReplacedSession) return;
-    hasReplacedSession = true;
-    if (session.id !== undefined) await endSession(target, getSessionCredential(session), session.id, parts);
-    await sessions
-      .renew(session, { headers: currentHeaders, bearer: currentBearer }, { retire: false })
-      .catch(noop);
-  }
-
-  const getSessionCredential = ({ sessionHeaders }: LegacySession): PresentedCredential => ({
-    headers: { ...target.headers, ...currentHeaders, ...sessionHeaders },
-    bearer: currentBearer,
-  });
-
-  function updateCredential({ headers, bearer: presentedBearer }: PresentedCredential): void {
-    if (headers !== undefined) currentHeaders = headers;
-    // What was opened without one may be everybody's: there it serves the request that brought it, and no other.
-    if (presentedBearer !== undefined && target.bearer) currentBearer = presentedBearer;
+  /** Sets the log level of the session before the request. */
+  function withLogLevel<T>(
+    logLevel: string,
+    { options, deadline }: SessionRequest,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const { onLog: _log, onProgress: _progress, dialogue: _dialogue, ...silentOptions } = options;
+    return sessionLogLevel.withLevel(logLevel, sessions.current, work, async (level, session) => {
+      const id = nextId();
+      const body = serializeRequest({ id, method: 'logging/setLevel', params: { level } });
+      const rpc = { id, body, options: silentOptions, deadline };
+      await sessions.sendOn(session, rpc);
+    });
   }
 
   return {
@@ -276,16 +264,9 @@ export function createLegacyUpstream(
     },
     request(method, params, options) {
       if (closeState.isClosed) return Promise.reject(new UpstreamError('ended'));
-      const id = sendParts.nextId();
+      const id = nextId();
       updateCredential(options);
-      const body = serializeRequest({
-        id,
-        method,
-        params,
-        meta: options.meta,
-        envelope: undefined,
-        requestedLogLevel: false,
-      });
+      const body = serializeRequest({ id, method, params, meta: options.meta });
       const sendCancellation = (reason: string) => {
         const params = { requestId: id, reason };
         const notification = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
@@ -298,30 +279,21 @@ export function createLegacyUpstream(
         sendCancellation,
         (deadline) => {
           const request = { id, body, options, deadline };
-          if (dialogue === undefined && logLevel === undefined)
-            return sendWithSessionRenewal(sendParts, request);
-          const sendInDialogue = () => withServerRequests(dialogue, request);
-          return logLevel === undefined || !supportsLogging(sessions.current)
+          if (dialogue === undefined && logLevel === undefined) return sessions.send(request);
+          const sendInDialogue = () => sendWithDialogue(dialogue, request);
+          const supportsLogging = isObject(sessions.current.claims.capabilities['logging']);
+          return logLevel === undefined || !supportsLogging
             ? sendInDialogue()
             : withLogLevel(logLevel, request, sendInDialogue);
         },
       );
     },
-    listen(listener, { resources, onSessionRenewed: onRenewal, onSubscribedLists, ...presented }) {
-      // The same function may listen twice.
-      const filteredListener = filterNotifications(listener, resources);
-      listeners.add(filteredListener);
-      const renewalListener = () => onRenewal?.();
-      renewalListeners.add(renewalListener);
-      const listListener = (lists: readonly ListKind[]) => onSubscribedLists?.(lists);
-      listListeners.add(listListener);
-      listListener(subscribedLists);
-      updateCredential(presented);
+    listen(listener, { headers, bearer, ...listenerOptions }) {
+      const removeListener = listeners.add(listener, listenerOptions);
+      updateCredential({ headers, bearer });
       const release = stream.acquire();
       return () => {
-        listeners.delete(filteredListener);
-        renewalListeners.delete(renewalListener);
-        listListeners.delete(listListener);
+        removeListener();
         release();
       };
     },
@@ -329,19 +301,17 @@ export function createLegacyUpstream(
     async close() {
       if (!closeState.markClosed()) return;
       closeController.abort();
-      abortInFlight(closeState);
-      const session = sessions.current;
-      if (session.id !== undefined)
-        await endSession(target, getSessionCredential(session), session.id, parts);
+      closeState.abortInFlight();
+      await endSessionBestEffort(sessions.current);
     },
   };
 }
 
 function noop(): void {
-  // Nobody waits for this.
+  // Intentionally empty.
 }
 
-/** What a server that dropped the old revisions answers to `initialize`. */
+/** Responses to `initialize` from a server that dropped the legacy revisions. */
 const UNSUPPORTED_PROTOCOL_REASONS: ReadonlySet<UpstreamReason> = new Set([
   'rpc_error',
   'invalid_response',
@@ -349,8 +319,3 @@ const UNSUPPORTED_PROTOCOL_REASONS: ReadonlySet<UpstreamReason> = new Set([
   'wrong_url',
   'header_mismatch',
 ]);
-
-/** Of nobody who could be asked anything. */
-function isEmpty(capabilities: JsonObject): boolean {
-  return Object.keys(capabilities).length === 0;
-}

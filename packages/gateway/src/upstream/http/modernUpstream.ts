@@ -1,5 +1,4 @@
-import type { HeaderValues, JsonObject, ServerClaims, Upstream, UpstreamParts } from '../upstream.ts';
-import type { Bearer, RemoteTarget } from '../target.ts';
+import { sendWithCredential } from '../bearer.ts';
 import {
   filterNotifications,
   getAnnouncedLists,
@@ -7,11 +6,12 @@ import {
   toChangeNotification,
   toListenFilter,
 } from '../notifications.ts';
-import { sendWithCredential } from '../bearer.ts';
+import { createCloseState, withRequestDeadline } from '../requestDeadline.ts';
+import type { Bearer, RemoteTarget } from '../target.ts';
+import type { ServerClaims, Upstream, UpstreamParts } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import { isSessionErrorCode } from './errors.ts';
-import { sendRpc, type RpcParts } from './sendRpc.ts';
-import { abortInFlight, createCloseState, withRequestDeadline } from './requestDeadline.ts';
+import { type RpcParts, isTemporaryStatus, sendRpc } from './sendRpc.ts';
 import {
   createModernEnvelope,
   createModernHeaderCache,
@@ -21,21 +21,21 @@ import {
 } from './serializeRequest.ts';
 import { maintainStream } from './stream.ts';
 
-/** Where a server is, and nothing of whoever found out: neither headers nor a bearer. */
+/** A target without credentials: all users share the upstream. */
 type ModernTarget = Omit<RemoteTarget, 'headers' | 'bearer'> & {
   readonly headers: Readonly<Record<string, never>>;
   readonly bearer: undefined;
 };
 
 /**
- * A modern server keeps nothing of us and we keep nothing of any user: each request brings its credential, and a
- * million idle users cost nothing.
+ * A modern upstream over streamable HTTP. Neither side keeps state of a user: every request presents its own credential,
+ * and an idle user costs nothing.
  */
 export function createModernUpstream(
   target: ModernTarget,
   claims: ServerClaims,
   parts: UpstreamParts,
-  /** The server does not answer as a modern one any more. */
+  /** The server no longer responds like a modern one. */
   onEraMismatch: () => void,
 ): Upstream {
   const { clock, network } = parts;
@@ -44,33 +44,24 @@ export function createModernUpstream(
   const baseEnvelope = createModernEnvelope(parts.version);
   const baseEnvelopeText = serializeMembers(baseEnvelope);
   const buildHeaders = createModernHeaderCache(target.headers);
-  /** Each request speaks for itself: who brings a token by an extension says so. */
+  /** Each request declares the extension that issued its token. */
   const buildEnvelope = (bearer: Bearer | undefined) =>
     bearer?.extension === undefined ? baseEnvelope : createModernEnvelope(parts.version, bearer.extension);
   const send = network.sendTo(target);
   let lastId = 0;
+  const nextId = () => (lastId += 1);
   const rpcParts: RpcParts = {
     send,
     clock,
     readError: network.readError,
-    responder: { respond: () => undefined },
-    // It belongs to whose call it came with, and all users may have this conversation.
+    responder: { respond: noop },
+    // Notifications on a call belong to its caller, and all users share this upstream.
     onNotification: noop,
   };
 
-  function nextRequest(
-    method: string,
-    params: JsonObject,
-    caller: { headers?: HeaderValues; extraHeaders?: HeaderValues },
-  ) {
-    lastId += 1;
-    return { id: lastId, headers: buildHeaders(method, params, caller) };
-  }
-
-  /** Once it answers like a legacy server, this conversation leads nowhere: the next one asks anew what it speaks. */
+  /** If the server responds like a legacy one, the upstream closes. The next connection negotiates again. */
   function handleEraMismatch(error: unknown): void {
-    if (!(error instanceof UpstreamError)) return;
-    if (!isLegacyResponse(error)) return;
+    if (!(error instanceof UpstreamError) || !isLegacyResponse(error)) return;
     onEraMismatch();
     closeState.markClosed();
     stopStreams();
@@ -85,9 +76,8 @@ export function createModernUpstream(
     claims,
     async request(method, params, options) {
       if (closeState.isClosed) throw new UpstreamError('ended');
-      const { id, headers } = nextRequest(method, params, options);
+      const id = nextId();
       const { bearer, meta, onLog, onProgress, dialogue, logLevel } = options;
-      const requestedLogLevel = onLog !== undefined && (logLevel ?? true);
       const requestEnvelope =
         dialogue?.era === 'modern'
           ? withCapabilities(baseEnvelope, dialogue.capabilities, bearer?.extension)
@@ -96,7 +86,7 @@ export function createModernUpstream(
         url: target.url,
         era: 'modern' as const,
         id,
-        headers,
+        headers: buildHeaders(method, params, options),
         bearer,
         body: serializeRequest({
           id,
@@ -104,7 +94,7 @@ export function createModernUpstream(
           params,
           meta,
           envelope: requestEnvelope,
-          requestedLogLevel,
+          requestedLogLevel: onLog !== undefined && (logLevel ?? true),
           envelopeText: requestEnvelope === baseEnvelope ? baseEnvelopeText : undefined,
         }),
         hasSession: false,
@@ -113,7 +103,7 @@ export function createModernUpstream(
         serverRequests: undefined,
       };
       try {
-        // Closing the exchange is the cancellation of this era.
+        // No cancellation message: closing the exchange cancels a modern request.
         return await withRequestDeadline(
           { clock, inFlight: closeState.inFlight },
           options,
@@ -125,58 +115,44 @@ export function createModernUpstream(
         throw error;
       }
     },
-    /** Each listener has a stream of its own: what it may hear depends on its credential. */
+    /** Each listener has its own stream, because its credential decides what it receives. */
     listen(listener, { headers: credentialHeaders, bearer, resources = [], onSubscribedLists = noop }) {
       const lists = getAnnouncedLists(claims.capabilities);
       const notifications = {
         ...toListenFilter(lists),
         ...(resources.length > 0 && { resourceSubscriptions: resources }),
       };
+      if (Object.keys(notifications).length === 0 || closeState.isClosed) return noop;
       const filteredListener = filterNotifications(listener, resources);
-      let stop = noop;
-      if (Object.keys(notifications).length > 0 && !closeState.isClosed) {
-        stop = maintainStream(parts, {
-          idleTimeoutMs: target.sseReadTimeoutMs,
-          async open(signal) {
-            const method = 'subscriptions/listen';
-            const params = { notifications };
-            const { id, headers } = nextRequest(
-              method,
-              params,
-              credentialHeaders ? { headers: credentialHeaders } : {},
-            );
-            const envelope = buildEnvelope(bearer);
-            const body = serializeRequest({
-              id,
-              method,
-              params,
-              meta: undefined,
-              envelope,
-              requestedLogLevel: false,
-            });
-            const request = { method: 'POST', url: target.url, headers, body, signal } as const;
-            const reply = await sendWithCredential(send, request, bearer);
-            if (reply.status === 200 && reply.isEventStream) return reply;
-            void reply.discard();
-            if (reply.status === 429 || reply.status >= 500)
-              throw new Error('Stream temporarily unavailable');
-            return null;
-          },
-          onOpenChange: (isOpen) => {
-            // An open one is followed by what it says first.
-            if (!isOpen) onSubscribedLists([]);
-          },
-          onMessage(message) {
-            const acknowledgedLists = readAcknowledgedLists(message, lists);
-            if (acknowledgedLists) onSubscribedLists(acknowledgedLists);
-            const notification = toChangeNotification(message);
-            if (notification) filteredListener(notification);
-            // An error ends the subscription for good; a result only says goodbye for now.
-            return message.error === undefined;
-          },
-        });
-        openStreams.add(stop);
-      }
+      const method = 'subscriptions/listen';
+      const params = { notifications };
+      const stop = maintainStream(parts, {
+        idleTimeoutMs: target.sseReadTimeoutMs,
+        async open(signal) {
+          const caller = credentialHeaders ? { headers: credentialHeaders } : {};
+          const headers = buildHeaders(method, params, caller);
+          const body = serializeRequest({ id: nextId(), method, params, envelope: buildEnvelope(bearer) });
+          const request = { method: 'POST', url: target.url, headers, body, signal } as const;
+          const reply = await sendWithCredential(send, request, bearer);
+          if (reply.status === 200 && reply.isEventStream) return reply;
+          void reply.discard();
+          if (isTemporaryStatus(reply.status)) throw new Error('Stream temporarily unavailable');
+          return null;
+        },
+        onOpenChange(isOpen) {
+          // An open stream starts with the acknowledgment that names the lists.
+          if (!isOpen) onSubscribedLists([]);
+        },
+        onMessage(message) {
+          const acknowledgedLists = readAcknowledgedLists(message, lists);
+          if (acknowledgedLists) onSubscribedLists(acknowledgedLists);
+          const notification = toChangeNotification(message);
+          if (notification) filteredListener(notification);
+          // An error ends the subscription permanently. After a result the stream is reopened.
+          return message.error === undefined;
+        },
+      });
+      openStreams.add(stop);
       return () => {
         openStreams.delete(stop);
         stop();
@@ -186,12 +162,12 @@ export function createModernUpstream(
     async close() {
       if (!closeState.markClosed()) return;
       stopStreams();
-      abortInFlight(closeState);
+      closeState.abortInFlight();
     },
   };
 }
 
-/** How a legacy server answers a request that it does not understand. */
+/** Whether the error is typical of a legacy server that does not understand a modern request. */
 function isLegacyResponse({ reason, detail: { status, rpc } }: UpstreamError): boolean {
   if (reason === 'header_mismatch') return rpc?.code === -32022;
   const isNotUnderstood = reason === 'wrong_url' || reason === 'bad_request' || isSessionErrorCode(rpc);
@@ -199,5 +175,5 @@ function isLegacyResponse({ reason, detail: { status, rpc } }: UpstreamError): b
 }
 
 function noop(): void {
-  // No one needs to be told.
+  // Intentionally empty.
 }

@@ -1,16 +1,15 @@
-import { ActiveSet, type Clock, abortReason } from '@behalf/kernel';
-import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/client';
-import { isObject, readClaims } from '../messages.ts';
+import { ActiveSet, abortReason, isObject } from '@behalf/kernel';
+import { MODERN_VERSION, readDiscovery } from '../messages.ts';
+import type { ProtocolVersionCache } from '../protocolVersionCache.ts';
+import { type RequestDeadline, withRequestDeadline } from '../requestDeadline.ts';
 import type { OpenOptions, RemoteTarget } from '../target.ts';
-import type { Era, JsonObject, ServerClaims, Upstream, UpstreamParts } from '../upstream.ts';
+import type { ServerClaims, Upstream, UpstreamParts } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import { type LegacyHandshake, performLegacyHandshake, toConnectError } from './legacyHandshake.ts';
 import { createLegacyUpstream } from './legacyUpstream.ts';
 import { createModernUpstream } from './modernUpstream.ts';
-import { type InFlightRequests, type RequestDeadline, withRequestDeadline } from './requestDeadline.ts';
 import { sendRpc } from './sendRpc.ts';
 import {
-  MODERN_VERSION,
   createModernEnvelope,
   createModernRequestHeaders,
   mergeRequestHeaders,
@@ -18,8 +17,10 @@ import {
 } from './serializeRequest.ts';
 
 /**
- * Opens a conversation over streamable HTTP in the newest era that both sides speak. The hand-shake is the SDK's; every
- * request after it is our own POST, which costs a fraction of the SDK's. Throws UpstreamError, or the signal's reason.
+ * Opens an upstream over streamable HTTP in the newest era that both sides support. The legacy handshake uses the SDK.
+ * All other requests are our own POSTs, at a fraction of the cost. Throws `UpstreamError` or the abort reason.
+ *
+ * The probe does not use the SDK, which takes 429, a redirect and -32020 for signs of a legacy server.
  */
 export async function openHttpUpstream(
   target: RemoteTarget,
@@ -27,39 +28,35 @@ export async function openHttpUpstream(
   parts: UpstreamParts,
   versionCache: ProtocolVersionCache,
 ): Promise<Upstream> {
+  // No closure here may use `target`: `onEraMismatch` lives as long as the upstream and shares its scope.
   const { url } = target;
   const negotiated = await negotiate(target, options, parts, versionCache);
-  return negotiated.era === 'modern'
-    ? // Everybody's requests go through it, so it must not keep the credential of who happened to open it.
-      createModernUpstream({ ...target, headers: {}, bearer: undefined }, negotiated.claims, parts, () =>
-        versionCache.delete(url),
-      )
-    : createLegacyUpstream(target, negotiated.handshake, options, parts);
+  if (negotiated.era === 'legacy') return createLegacyUpstream(target, negotiated.handshake, options, parts);
+  // All users share a modern upstream, so it must not keep the credential of the user who opened it.
+  const sharedTarget = { ...target, headers: {}, bearer: undefined };
+  return createModernUpstream(sharedTarget, negotiated.claims, parts, () => versionCache.delete(url));
 }
 
 type NegotiationResult =
   | { readonly era: 'modern'; readonly claims: ServerClaims }
   | { readonly era: 'legacy'; readonly handshake: LegacyHandshake };
 
-/**
- * Finds out which era a server speaks and opens the conversation. The probe is our own: the SDK's takes 429, a redirect
- * and -32020 for a legacy server, and would keep that verdict.
- */
 async function negotiate(
   target: RemoteTarget,
   options: OpenOptions,
   parts: UpstreamParts,
   versionCache: ProtocolVersionCache,
 ): Promise<NegotiationResult> {
-  const limits = { signal: options.signal, timeoutMs: options.initTimeoutMs, totalMs: options.initTimeoutMs };
-  const inFlight: InFlightRequests = new ActiveSet();
-  const noop = () => undefined;
+  const { signal, initTimeoutMs } = options;
   try {
-    return await withRequestDeadline({ clock: parts.clock, inFlight }, limits, noop, (deadline) =>
-      negotiateEra(target, options, parts, versionCache, deadline),
+    return await withRequestDeadline(
+      { clock: parts.clock, inFlight: new ActiveSet() },
+      { signal, timeoutMs: initTimeoutMs, totalMs: initTimeoutMs },
+      () => undefined,
+      (deadline) => negotiateEra(target, options, parts, versionCache, deadline),
     );
   } catch (error) {
-    throw options.signal.aborted ? abortReason(options.signal) : toConnectError(error);
+    throw signal.aborted ? abortReason(signal) : toConnectError(error);
   }
 }
 
@@ -87,7 +84,7 @@ async function negotiateEra(
       return await openLegacy();
     } catch (error) {
       if (!isLegacyIndication(error)) throw error;
-      // It may have learnt the new revision and dropped the old one since.
+      // The server may have replaced the legacy revision by the modern one.
       versionCache.delete(target.url);
       const result = await tryModern();
       if (result instanceof UpstreamError) throw error;
@@ -96,15 +93,15 @@ async function negotiateEra(
   }
   const result = await tryModern();
   if (!(result instanceof UpstreamError)) return result;
-  // It was said to be modern; what it answered shows that it is not.
+  // The definition requires the modern era, and the server does not support it.
   if (era === 'modern') throw new UpstreamError('bad_request', result.detail);
   return openLegacy();
 }
 
 /**
- * Asks with `server/discover`, never with a call that an old server might run. Gives what the server says of itself,
- * or the answer that shows a legacy one; throws what shows nothing. A server that refuses the version and names the very
- * same among those it takes, as one of several behind one address may while they are updated, is asked once more.
+ * Probes with `server/discover`, which no legacy server runs. Returns the claims, or the error that indicates a legacy
+ * server; throws inconclusive errors. During an update, one of several servers behind an address may reject the version
+ * that another accepts: an error that lists the modern version causes one retry.
  */
 async function probeModern(
   target: RemoteTarget,
@@ -121,39 +118,30 @@ async function probeModern(
 
 async function discover(
   target: RemoteTarget,
-  parts: UpstreamParts,
+  { network, clock, version }: UpstreamParts,
   deadline: RequestDeadline,
 ): Promise<ServerClaims | UpstreamError> {
   const method = 'server/discover';
   const id = 1;
-  const envelope = createModernEnvelope(parts.version, target.bearer?.extension);
+  const { url, headers, bearer } = target;
+  const envelope = createModernEnvelope(version, bearer?.extension);
   try {
     const { result } = await sendRpc(
       {
-        send: parts.network.sendTo(target),
-        clock: parts.clock,
-        readError: parts.network.readError,
+        send: network.sendTo(target),
+        clock,
+        readError: network.readError,
         responder: { respond: () => undefined },
         onNotification: () => undefined,
       },
       {
-        url: target.url,
+        url,
         era: 'modern',
         id,
-        headers: mergeRequestHeaders(target.headers, {}, createModernRequestHeaders(method, {})),
-        bearer: target.bearer,
-        body: serializeRequest({
-          id,
-          method,
-          params: {},
-          meta: undefined,
-          envelope,
-          requestedLogLevel: false,
-        }),
+        headers: mergeRequestHeaders(headers, {}, createModernRequestHeaders(method, {})),
+        bearer,
+        body: serializeRequest({ id, method, params: {}, envelope }),
         hasSession: false,
-        onProgress: undefined,
-        onLog: undefined,
-        serverRequests: undefined,
       },
       deadline,
     );
@@ -164,23 +152,12 @@ async function discover(
   }
 }
 
-function readDiscovery(result: JsonObject): ServerClaims | undefined {
-  const { supportedVersions, capabilities, instructions } = result;
-  if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN_VERSION)) return undefined;
-  const meta = isObject(result['_meta']) ? result['_meta'] : {};
-  return readClaims('modern', MODERN_VERSION, {
-    serverInfo: meta[SERVER_INFO_META_KEY],
-    capabilities,
-    instructions,
-  });
-}
-
-/** What a server, or a proxy before it, answers to anything. It says nothing about what it speaks. */
+/** Proxies return these statuses for any request. */
 const INCONCLUSIVE_STATUSES: ReadonlySet<number> = new Set([407, 408]);
 
 /**
- * Whether an answer to the probe shows a server that does not speak the modern era. Only what the server itself says of
- * the protocol counts: never a sign-in, a limit, a redirect, a fault, a silence.
+ * Whether an error of the probe indicates a server without the modern era. Authentication errors, rate limits,
+ * redirects, server errors and timeouts say nothing about the protocol.
  */
 function isLegacyIndication(error: unknown): error is UpstreamError {
   if (!(error instanceof UpstreamError)) return false;
@@ -195,7 +172,7 @@ function isLegacyIndication(error: unknown): error is UpstreamError {
   );
 }
 
-/** -32022 with a list of versions none of which is modern. Without a list only a modern server knows the code. */
+/** -32022 with a list of legacy versions only. Without a list: only modern servers use this code. */
 function supportsOnlyLegacy(data: unknown): boolean {
   const supported = readSupportedVersions(data);
   if (supported.length === 0) return false;
@@ -214,58 +191,16 @@ function readSupportedVersions(data: unknown): readonly unknown[] {
   return Array.isArray(supported) ? supported : [];
 }
 
-/** A legacy verdict works silently for ever on a server that has long learnt the new revision: ask again each day. */
-const LEGACY_TTL_MS = 24 * 60 * 60 * 1_000;
-const MAX_ENTRIES = 1_000;
-
-/** Which era a server was found to speak, by its URL without the query, which may hold a secret. */
-export interface ProtocolVersionCache {
-  get(url: string): Era | undefined;
-  set(url: string, era: Era): void;
-  delete(url: string): void;
-}
-
-export function createProtocolVersionCache({ clock }: { clock: Clock }): ProtocolVersionCache {
-  /** The least recently used comes first. */
-  const entries = new Map<string, { era: Era; foundAt: number }>();
-
-  return {
-    get(url) {
-      const key = toVersionCacheKey(url);
-      const entry = entries.get(key);
-      if (!entry) return undefined;
-      entries.delete(key);
-      if (entry.era === 'legacy' && clock.now() - entry.foundAt >= LEGACY_TTL_MS) return undefined;
-      entries.set(key, entry);
-      return entry.era;
-    },
-    set(url, era) {
-      const key = toVersionCacheKey(url);
-      const existing = entries.get(key);
-      entries.delete(key);
-      // The day of a legacy verdict begins when it was found, not when it was last used.
-      entries.set(key, existing?.era === era ? existing : { era, foundAt: clock.now() });
-      if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value as string);
-    },
-    delete: (url) => void entries.delete(toVersionCacheKey(url)),
-  };
-}
-
-function toVersionCacheKey(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return origin + pathname;
-}
-
-/** The newest revision in which a request without a session is understood. */
+/** The newest legacy revision. Servers accept requests of it without a session. */
 const SESSIONLESS_PROTOCOL_VERSION = '2025-11-25';
 
 /**
- * A conversation that nobody opened: requests go out without a hand-shake. Some servers guard `initialize` and still
- * show their tools to whoever asks for them.
+ * Creates an upstream without a handshake. Some servers require authentication for `initialize` but return their tool
+ * list without it.
  */
 export function openWithoutSession(
   target: RemoteTarget,
-  { server, initTimeoutMs, signal }: { server: string; initTimeoutMs: number; signal: AbortSignal },
+  { server, initTimeoutMs }: Pick<OpenOptions, 'server' | 'initTimeoutMs'>,
   parts: UpstreamParts,
 ): Upstream {
   const claims = {
@@ -276,6 +211,6 @@ export function openWithoutSession(
     instructions: undefined,
     capabilities: { tools: {} },
   } as const;
-  const options = { server, owner: undefined, era: 'legacy', initTimeoutMs, signal } as const;
+  const options = { server, owner: undefined, initTimeoutMs };
   return createLegacyUpstream(target, { sessionId: undefined, claims }, options, parts);
 }

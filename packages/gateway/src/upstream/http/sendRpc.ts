@@ -3,25 +3,24 @@ import { assertTokenPresent, sendWithCredential, sendWithToken, withAuthorizatio
 import type { ServerRequests } from '../dialogue.ts';
 import {
   type JsonRpcMessage,
-  isObject,
+  objectOrEmpty,
   parseRpcMessages,
   readResponse,
   tryReadResponse,
 } from '../messages.ts';
 import { type ServerRequestResponder, toChangeNotification } from '../notifications.ts';
+import type { RequestDeadline } from '../requestDeadline.ts';
 import type { Bearer, DpopToken } from '../target.ts';
 import type {
   Era,
   HeaderValues,
-  JsonObject,
   ServerNotification,
   UpstreamRequestOptions,
   UpstreamResponse,
 } from '../upstream.ts';
 import { type ReadNetworkError, UpstreamError } from '../upstreamError.ts';
 import { classifyNetworkError, classifyStatus, isBodyRequired } from './errors.ts';
-import type { RequestDeadline } from './requestDeadline.ts';
-import { type SseParser, createSseParser } from './sseParser.ts';
+import { createSseParser } from './sseParser.ts';
 
 export interface RpcParts {
   readonly send: Send;
@@ -31,26 +30,25 @@ export interface RpcParts {
   readonly onNotification: (notification: ServerNotification) => void;
 }
 
-/** One request, ready to be sent. */
 interface UpstreamRpc {
   readonly url: string;
   readonly era: Era;
   readonly id: number;
-  /** Without the token of a bearer: that is asked for at the last moment and kept nowhere. */
+  /** Without the token of a bearer, which is added when the request is sent. */
   readonly headers: HeaderValues;
   readonly bearer: Bearer | undefined;
   readonly body: string;
-  /** It carries a session that the server may have lost. */
+  /** The request carries a session id. */
   readonly hasSession: boolean;
-  readonly onProgress: UpstreamRequestOptions['onProgress'];
-  readonly onLog: UpstreamRequestOptions['onLog'];
-  /** Who may be asked what the server asks on the stream of this request. */
-  readonly serverRequests: ServerRequests | undefined;
+  readonly onProgress?: UpstreamRequestOptions['onProgress'] | undefined;
+  readonly onLog?: UpstreamRequestOptions['onLog'] | undefined;
+  /** Forwards requests of the server to the caller of this request. */
+  readonly serverRequests?: ServerRequests | undefined;
 }
 
 /**
- * Sends one request and reads its answer, as JSON or from an event stream. Throws UpstreamError alone, or what the
- * bearer rejected with: then nothing was sent.
+ * Sends one request and reads its response, as JSON or from an SSE stream. Throws `UpstreamError`, or the error of the
+ * bearer; then nothing was sent.
  */
 export async function sendRpc(
   parts: RpcParts,
@@ -61,7 +59,7 @@ export async function sendRpc(
   let dpopToken: DpopToken | undefined;
   if (rpc.bearer) {
     const tokenResult = rpc.bearer.token();
-    // Mostly it is at hand, and nobody waits for a promise.
+    // A cached token is returned synchronously. The hot path then awaits nothing.
     const token = tokenResult instanceof Promise ? await deadline.waitForToken(tokenResult) : tokenResult;
     assertTokenPresent(token);
     if (typeof token === 'string') headers = withAuthorization(headers, token, 'POST', rpc.url);
@@ -110,17 +108,17 @@ async function readErrorResponse(
   );
 }
 
-/** A server that has answered may close its stream in this time, so that the connection can serve again. */
+/** Time for the server to close its stream after the response, so that the socket can be reused. */
 const DRAIN_MS = 1_000;
 
-/** The answer from the event stream of a request, and from those that go on where it ended before the answer came. */
+/** Reads the response from an SSE stream. If the stream breaks before the response, resumes it. */
 async function readResponseStream(
   parts: RpcParts,
   rpc: UpstreamRpc,
   firstReply: SendResponse,
   deadline: RequestDeadline,
 ): Promise<UpstreamResponse> {
-  const position = createStreamPosition();
+  const position: StreamPosition = { lastEventId: '', retryMs: DEFAULT_RETRY_MS, resumes: 0 };
   for (let reply = firstReply; ;) {
     try {
       return await readStream(parts, rpc, reply, deadline, position);
@@ -133,7 +131,7 @@ async function readResponseStream(
   }
 }
 
-/** Resolves with the answer as soon as it stands in the stream; the rest is read and thrown away. */
+/** Resolves when the response arrives. The rest of the stream is read and discarded. */
 function readStream(
   parts: RpcParts,
   rpc: UpstreamRpc,
@@ -155,14 +153,15 @@ function readStream(
       try {
         for await (const chunk of reply.chunks()) {
           if (!isDone) parser.push(chunk);
-          // The parser sets it.
+          // `push` can set `isDone`.
           if (isDone) cancelTimer ??= parts.clock.timer(DRAIN_MS, () => deadline.abortExchange());
         }
         throw new UpstreamError('stream_broken');
       } catch (error) {
         cancelTimer?.();
-        position.update(parser);
-        // After the answer this settles nothing any more.
+        if (parser.lastEventId !== '') position.lastEventId = parser.lastEventId;
+        position.retryMs = parser.retryMs ?? position.retryMs;
+        // After the response this has no effect.
         reject(toStreamError(error, parts.readError));
       }
     }
@@ -170,7 +169,7 @@ function readStream(
   });
 }
 
-/** A connection that breaks in the middle of an answer is a broken stream, whatever broke it. */
+/** A connection that breaks during the response is a broken stream, whatever the cause. */
 function toStreamError(error: unknown, readError: ReadNetworkError): UpstreamError {
   const failure = classifyNetworkError(error, readError);
   return failure.reason === 'reset' || failure.reason === 'connect_failed'
@@ -184,7 +183,7 @@ function readEvent(
   data: string,
   deadline: RequestDeadline,
 ): UpstreamResponse | undefined {
-  // Some servers open a stream with an event that has an id and no data.
+  // Servers can start a stream with an event that has an id and no data (SEP-1699).
   if (data === '') return undefined;
   const response = tryReadResponse(data, rpc.id, rpc.era);
   if (response) return response;
@@ -195,7 +194,7 @@ function readEvent(
   return undefined;
 }
 
-/** What a server sends before the answer belongs to this request, and reaches its caller alone. */
+/** Messages before the response belong to this request. Only its caller receives them. */
 function handleServerMessage(
   parts: RpcParts,
   rpc: UpstreamRpc,
@@ -203,90 +202,71 @@ function handleServerMessage(
   deadline: RequestDeadline,
 ): void {
   if (message.id !== undefined) {
-    // The modern era has no requests to a client.
+    // The modern era has no requests to the client.
     if (rpc.era === 'legacy') parts.responder.respond(message, rpc);
     return;
   }
-  const params: JsonObject = isObject(message.params) ? message.params : {};
-  if (message.method === 'notifications/progress') {
-    // Another token is another caller's, on a connection that several share.
-    if (params['progressToken'] !== rpc.id) return;
-    deadline.resetIdleTimeout();
-    rpc.onProgress?.(params);
-    return;
+  const params = objectOrEmpty(message.params);
+  switch (message.method) {
+    case 'notifications/progress':
+      // Another token belongs to another request on the same connection.
+      if (params['progressToken'] !== rpc.id) return;
+      deadline.resetIdleTimeout();
+      rpc.onProgress?.(params);
+      return;
+    case 'notifications/cancelled':
+      rpc.serverRequests?.cancel(params['requestId']);
+      return;
+    case 'notifications/message':
+      rpc.onLog?.(params);
+      return;
+    default: {
+      const notification = toChangeNotification(message);
+      if (notification) parts.onNotification(notification);
+    }
   }
-  if (message.method === 'notifications/cancelled') {
-    rpc.serverRequests?.cancel(params['requestId']);
-    return;
-  }
-  if (message.method === 'notifications/message') {
-    rpc.onLog?.(params);
-    return;
-  }
-  const notification = toChangeNotification(message);
-  if (notification) parts.onNotification(notification);
 }
 
-/** A server that closes every two seconds is followed for as long as a call with people in it may last. */
+/** Covers a server that closes the stream every two seconds during a call of maximum duration. */
 const MAX_RESUMES = 300;
-/** In a row. */
 const MAX_CONSECUTIVE_FAILURES = 3;
 const DEFAULT_RETRY_MS = 1_000;
 const MIN_RETRY_MS = 100;
-/** It is sent back in a header. */
+/** The id is sent in a header. */
 const MAX_EVENT_ID_LENGTH = 1_024;
 
-/** Where the stream of one request stands. */
+/** Position of the response stream of one request. */
 interface StreamPosition {
-  readonly lastEventId: string;
-  readonly retryDelayMs: number;
-  /** Once more; false when it has been often enough. */
-  countResume(): boolean;
-  update(parser: SseParser): void;
-}
-
-function createStreamPosition(): StreamPosition {
-  let lastEventId = '';
-  let retryMs = DEFAULT_RETRY_MS;
-  let resumes = 0;
-  return {
-    get lastEventId() {
-      return lastEventId;
-    },
-    get retryDelayMs() {
-      return Math.max(retryMs, MIN_RETRY_MS);
-    },
-    countResume: () => (resumes += 1) <= MAX_RESUMES,
-    update(parser) {
-      if (parser.lastEventId !== '') lastEventId = parser.lastEventId;
-      retryMs = parser.retryMs ?? retryMs;
-    },
-  };
+  lastEventId: string;
+  retryMs: number;
+  resumes: number;
 }
 
 /**
- * What follows on a stream that ended before the answer came: a server may close it while it works on, and a legacy one
- * that numbers its events keeps the rest (2025-11-25, transports: resumability; SEP-1699). Undefined: there is no more.
- * The request ran or may have run, so that nothing here is ever a reason to send it again, neither a lost session nor a
- * token that is not to be had: the stream is broken, and no more is known.
+ * Resumes a stream that ended before the response: a legacy server that numbers its events keeps the rest (MCP
+ * 2025-11-25, transports, resumability; SEP-1699). Undefined if it cannot be resumed. The request may have run, so no
+ * failure here may cause it to be sent again: the result is always a broken stream.
  */
 async function resumeStream(
-  { send, clock }: Pick<RpcParts, 'send' | 'clock'>,
-  { era, url, headers: postHeaders, bearer }: Pick<UpstreamRpc, 'era' | 'url' | 'headers' | 'bearer'>,
-  { signal }: Pick<RequestDeadline, 'signal'>,
+  { send, clock }: RpcParts,
+  { era, url, headers: postHeaders, bearer }: UpstreamRpc,
+  { signal }: RequestDeadline,
   position: StreamPosition,
 ): Promise<SendResponse | undefined> {
-  const { lastEventId, retryDelayMs } = position;
+  const { lastEventId, retryMs } = position;
   if (era !== 'legacy' || lastEventId === '' || lastEventId.length > MAX_EVENT_ID_LENGTH) return undefined;
   const { 'content-type': _type, ...baseHeaders } = postHeaders;
   const headers = { ...baseHeaders, accept: 'text/event-stream', 'last-event-id': lastEventId };
-  for (let failures = 0; failures < MAX_CONSECUTIVE_FAILURES && position.countResume(); failures += 1) {
+  for (let failures = 0; failures < MAX_CONSECUTIVE_FAILURES; failures += 1) {
+    position.resumes += 1;
+    if (position.resumes > MAX_RESUMES) return undefined;
     try {
-      await sleep(clock, retryDelayMs, signal);
+      await sleep(clock, Math.max(retryMs, MIN_RETRY_MS), signal);
       const reply = await sendWithCredential(send, { method: 'GET', url, headers, signal }, bearer);
       if (reply.status === 200 && reply.isEventStream) return reply;
       void reply.discard();
-      if (!isTransientStatus(reply.status)) return undefined;
+      // 409: the server may not have noticed yet that the previous stream ended.
+      if (reply.status !== 409 && !isTemporaryStatus(reply.status)) return undefined;
     } catch {
       if (signal.aborted) return undefined;
     }
@@ -294,7 +274,7 @@ async function resumeStream(
   return undefined;
 }
 
-/** A server may not have noticed yet that the stream before ended. */
-function isTransientStatus(status: number): boolean {
-  return status === 409 || status === 429 || status >= 500;
+/** A stream may be available later. */
+export function isTemporaryStatus(status: number): boolean {
+  return status === 429 || status >= 500;
 }

@@ -1,20 +1,21 @@
+import { LruMap, isObject } from '@behalf/kernel';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   LOG_LEVEL_META_KEY,
   PROTOCOL_VERSION_META_KEY,
 } from '@modelcontextprotocol/client';
-import { isObject } from '../messages.ts';
+import { MODERN_VERSION } from '../messages.ts';
 import type { HeaderValues, JsonObject, UpstreamRequestOptions } from '../upstream.ts';
 
-/** What is claimed, and the extension by which a token is had, where it is by one. */
+/** Declares the extension that issues the token of a bearer. */
 export function withExtension<T extends object>(capabilities: T, extension: string | undefined): T {
   if (extension === undefined) return capabilities;
   const { extensions } = capabilities as { extensions?: unknown };
   return { ...capabilities, extensions: { ...(isObject(extensions) && extensions), [extension]: {} } };
 }
 
-/** What every modern request says of us. It claims no capability: where nobody can be asked, nothing is asked for. */
+/** The `_meta` of a modern request. Declares no capabilities: the server must not request input. */
 export function createModernEnvelope(version: string, extension?: string): JsonObject {
   return {
     [PROTOCOL_VERSION_META_KEY]: MODERN_VERSION,
@@ -23,7 +24,7 @@ export function createModernEnvelope(version: string, extension?: string): JsonO
   };
 }
 
-/** The same with what this very caller can be asked. */
+/** Declares the capabilities of the caller of one request. */
 export function withCapabilities(
   envelope: JsonObject,
   capabilities: JsonObject,
@@ -37,19 +38,19 @@ interface RpcRequestFields {
   readonly id: number;
   readonly method: string;
   readonly params: JsonObject;
-  /** What the caller adds to `_meta`. */
-  readonly meta: JsonObject | undefined;
-  /** What we say there ourselves; it wins. */
-  readonly envelope: JsonObject | undefined;
-  /** A modern server sends log messages only to who asks for them; a text is the level. */
-  readonly requestedLogLevel: boolean | string;
-  /** The members of `envelope` as text, where they were written before. */
+  /** `_meta` members of the caller. */
+  readonly meta?: JsonObject | undefined;
+  /** `_meta` members of the gateway. They take precedence. */
+  readonly envelope?: JsonObject | undefined;
+  /** Requests log messages from a modern server, at the given level or at `info`. */
+  readonly requestedLogLevel?: boolean | string;
+  /** The members of `envelope` as JSON text, if serialized before. */
   readonly envelopeText?: string | undefined;
 }
 
 /**
- * The body of a request. The id is also the progress token: it belongs to this request alone. `_meta` is put in front
- * of the parameters as text, so that they are written once and never copied.
+ * Serializes a request. The id also serves as the progress token. `_meta` is prepended to the parameters as text, so that
+ * the parameters are serialized once and never copied.
  */
 export function serializeRequest({
   id,
@@ -57,7 +58,7 @@ export function serializeRequest({
   params,
   meta,
   envelope,
-  requestedLogLevel,
+  requestedLogLevel = false,
   envelopeText,
 }: RpcRequestFields): string {
   const prefix = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":`;
@@ -89,21 +90,27 @@ function prependMeta(meta: string, params: JsonObject): string {
   return text === '{}' ? `{"_meta":${meta}}` : `{"_meta":${meta},${text.slice(1)}`;
 }
 
-/** What stands between the braces. */
+/** The JSON text of an object without its braces. */
 export function serializeMembers(json: JsonObject): string {
   return JSON.stringify(json).slice(1, -1);
 }
 
-function isEmpty(json: JsonObject): boolean {
+export function isEmpty(json: JsonObject): boolean {
   for (const _name in json) return false;
   return true;
 }
 
+/** Headers of every POST request (MCP 2025-11-25, transports). */
+export const POST_HEADERS = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+} as const;
+
 type CallerHeaders = Pick<UpstreamRequestOptions, 'headers' | 'extraHeaders'>;
 
 /**
- * The headers of one request, from this one place. The caller's credential wins over what is configured; an extra
- * header never replaces a credential; what the protocol says of the request nobody replaces.
+ * Merges the headers of a request. Precedence, lowest first: configured headers, extra headers, the caller's credential,
+ * protocol headers. An extra header therefore never replaces a credential.
  */
 export function mergeRequestHeaders(
   configured: HeaderValues,
@@ -113,7 +120,7 @@ export function mergeRequestHeaders(
   return { ...configured, ...caller.extraHeaders, ...caller.headers, ...protocol };
 }
 
-/** The same for requests that differ in nothing: a caller's headers are the same object call after call. */
+/** Caches the merged headers. The headers of a caller are the same object in every call. */
 export function createHeaderCache(
   configured: HeaderValues,
   protocol: HeaderValues,
@@ -130,9 +137,7 @@ export function createHeaderCache(
   };
 }
 
-export const MODERN_VERSION = '2026-07-28';
-
-/** Which field of a request `Mcp-Name` repeats (SEP-2243). */
+/** The parameter that `Mcp-Name` repeats (SEP-2243). */
 const nameFields: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -142,12 +147,11 @@ const nameFields: ReadonlyMap<string, string> = new Map([
   ['tasks/cancel', 'taskId'],
 ]);
 
-/** What a modern request repeats of its body, so that a proxy can route it without reading the body. */
+/** Headers that repeat parts of the body, so that proxies can route a modern request without parsing it. */
 export function createModernRequestHeaders(method: string, params: JsonObject): HeaderValues {
   const name = readMcpName(method, params);
   const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
+    ...POST_HEADERS,
     'mcp-protocol-version': MODERN_VERSION,
     'mcp-method': encodeHeaderValue(method),
   };
@@ -155,7 +159,6 @@ export function createModernRequestHeaders(method: string, params: JsonObject): 
   return headers;
 }
 
-/** What `Mcp-Name` says of this request. */
 function readMcpName(method: string, params: JsonObject): string | undefined {
   const field = nameFields.get(method);
   const name = field === undefined ? undefined : params[field];
@@ -164,41 +167,31 @@ function readMcpName(method: string, params: JsonObject): string | undefined {
 
 const PLAIN_HEADER_VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** A value that a header cannot carry, or that looks like an encoded one, goes as base64 of its UTF-8. */
+/** Encodes values that a header cannot carry, or that look encoded, as base64 of their UTF-8 bytes (SEP-2243). */
 export function encodeHeaderValue(value: string): string {
   const isAmbiguous = value.startsWith('=?base64?') && value.endsWith('?=');
   if (PLAIN_HEADER_VALUE.test(value) && !isAmbiguous) return value;
   return `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`;
 }
 
-/** Tools that are called again and again; beyond this many the oldest is written anew. */
 const MAX_CACHED_ENTRIES = 256;
-/** A tool's name is short; an address may be anything, and is seldom read twice. */
+/** Tool names are short. Longer names are URIs, which are rarely requested twice. */
 const MAX_CACHED_NAME_LENGTH = 128;
 
-/**
- * The headers of requests to one modern server. What repeats the body is the same for every call of a tool and is kept;
- * what a caller brings is not: all users have this conversation.
- */
+/** Builds headers for a modern server. Caches protocol headers per tool, never headers of a caller. */
 export function createModernHeaderCache(
   configuredHeaders: HeaderValues,
 ): (method: string, params: JsonObject, caller: CallerHeaders) => HeaderValues {
-  const cache = new Map<string, HeaderValues>();
-  return (method, params, callerHeaders) => {
+  const cache = new LruMap<string, HeaderValues>(MAX_CACHED_ENTRIES);
+  return (method, params, caller) => {
     const name = readMcpName(method, params) ?? '';
-    if (name.length > MAX_CACHED_NAME_LENGTH)
-      return mergeRequestHeaders(
-        configuredHeaders,
-        callerHeaders,
-        createModernRequestHeaders(method, params),
-      );
     const key = `${method}\n${name}`;
-    let protocolHeaders = cache.get(key);
+    // `peek` instead of `get`: the order of use is not worth two map operations per call.
+    let protocolHeaders = cache.peek(key);
     if (!protocolHeaders) {
       protocolHeaders = createModernRequestHeaders(method, params);
-      if (cache.size >= MAX_CACHED_ENTRIES) cache.delete(cache.keys().next().value as string);
-      cache.set(key, protocolHeaders);
+      if (name.length <= MAX_CACHED_NAME_LENGTH) cache.set(key, protocolHeaders);
     }
-    return mergeRequestHeaders(configuredHeaders, callerHeaders, protocolHeaders);
+    return mergeRequestHeaders(configuredHeaders, caller, protocolHeaders);
   };
 }

@@ -1,21 +1,22 @@
+import { type Clock, withTimeout } from '@behalf/kernel';
 import type { PresentedCredential } from '../bearer.ts';
 import type { ServerRequests } from '../dialogue.ts';
+import type { RequestDeadline } from '../requestDeadline.ts';
 import type { HeaderValues, ServerClaims, UpstreamRequestOptions, UpstreamResponse } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import { isSessionLost, isUnambiguousLoss, toRequestError } from './errors.ts';
 import type { LegacyHandshake } from './legacyHandshake.ts';
-import type { RequestDeadline } from './requestDeadline.ts';
-import { createHeaderCache, serializeRequest } from './serializeRequest.ts';
+import { POST_HEADERS, createHeaderCache, serializeRequest } from './serializeRequest.ts';
 
-/** A legacy session, as small as it can be: thousands of them lie idle. */
+/** A legacy session. Kept small, because thousands of sessions can be idle. */
 export interface LegacySession {
   readonly id: string | undefined;
   readonly claims: ServerClaims;
-  /** The headers of a POST on this session, without the token of a bearer. */
+  /** Headers of a POST on this session, without the token of a bearer. */
   readonly headersFor: (caller: Pick<UpstreamRequestOptions, 'headers' | 'extraHeaders'>) => HeaderValues;
-  /** What only this session's own requests carry. */
+  /** Headers that identify the session and its protocol version. */
   readonly sessionHeaders: HeaderValues;
-  /** Turned off for good when the server offers no stream. */
+  /** Set to false permanently if the server offers no GET stream. */
   offersStream: boolean;
 }
 
@@ -27,72 +28,13 @@ export function createLegacySession(
     'mcp-protocol-version': claims.protocolVersion,
     ...(sessionId !== undefined && { 'mcp-session-id': sessionId }),
   };
-  const protocol = {
-    ...sessionHeaders,
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-  };
   return {
     id: sessionId,
     claims,
-    headersFor: createHeaderCache(configured, protocol),
+    headersFor: createHeaderCache(configured, { ...sessionHeaders, ...POST_HEADERS }),
     sessionHeaders,
     offersStream: true,
   };
-}
-
-interface LegacySessions {
-  readonly current: LegacySession;
-  /**
-   * A session in the place of `lost`. Whoever finds the same one lost shares one hand-shake. `retire`: the server may
-   * know it still, and is told that it is not needed any more.
-   */
-  renew(
-    lostSession: LegacySession,
-    credential: PresentedCredential,
-    options: { readonly retire: boolean },
-  ): Promise<LegacySession>;
-}
-
-interface LegacySessionsParts {
-  readonly open: (credential: PresentedCredential) => Promise<LegacySession>;
-  /** Ends a session at the server. */
-  readonly retire: (session: LegacySession) => void;
-  /** Another one is in its place from now on. */
-  readonly onRenewed: () => void;
-}
-
-export function createLegacySessions(
-  first: LegacySession,
-  { open, retire, onRenewed }: LegacySessionsParts,
-): LegacySessions {
-  let current = first;
-  let renewal: Promise<LegacySession> | undefined;
-  return {
-    get current() {
-      return current;
-    },
-    renew(lostSession, credential, options) {
-      // Somebody was faster.
-      if (lostSession !== current) return Promise.resolve(current);
-      renewal ??= open(credential)
-        .then((session) => {
-          current = session;
-          if (options.retire) retire(lostSession);
-          onRenewed();
-          return session;
-        })
-        .finally(() => (renewal = undefined));
-      return renewal;
-    },
-  };
-}
-
-export interface SessionSendParts {
-  readonly sessions: LegacySessions;
-  readonly nextId: () => number;
-  /** Sends one request on a session and reads its answer. */
-  readonly sendOn: (session: LegacySession, request: SessionRequest) => Promise<UpstreamResponse>;
 }
 
 export interface SessionRequest {
@@ -103,58 +45,163 @@ export interface SessionRequest {
   readonly serverRequests?: ServerRequests | undefined;
 }
 
-/**
- * Sends, and once more on a new session when the server does not know this one: then nothing ran. Where it does not say
- * so in as many words, the session itself is asked first.
- */
-export async function sendWithSessionRenewal(
-  parts: SessionSendParts,
-  request: SessionRequest,
-): Promise<UpstreamResponse> {
-  const { sessions, sendOn } = parts;
-  const session = sessions.current;
-  try {
-    return await sendOn(session, request);
-  } catch (error) {
-    if (!isSessionLost(error)) throw error;
-    const sessionFailure = isUnambiguousLoss(error) ? error : await probeSession(parts, session, request);
-    if (!sessionFailure) throw toRequestError(error);
-    const newSession = await sessions.renew(session, request.options, {
-      retire: !isUnambiguousLoss(sessionFailure),
-    });
+/** The current session of an upstream and its replacement when the server loses it. */
+export function createLegacySessions(
+  first: LegacySession,
+  parts: {
+    readonly nextId: () => number;
+    readonly open: (credential: PresentedCredential) => Promise<LegacySession>;
+    /** Ends a session at the server. */
+    readonly retire: (session: LegacySession) => void;
+    readonly onRenewed: () => void;
+    readonly sendOn: (session: LegacySession, request: SessionRequest) => Promise<UpstreamResponse>;
+  },
+) {
+  const { nextId, open, retire, onRenewed, sendOn } = parts;
+  let current = first;
+  let renewal: Promise<LegacySession> | undefined;
+
+  /** Replaces a lost session. Concurrent callers share one handshake. `shouldRetire`: the server may still know it. */
+  function renew(
+    lostSession: LegacySession,
+    credential: PresentedCredential,
+    shouldRetire: boolean,
+  ): Promise<LegacySession> {
+    // Another caller has replaced it already.
+    if (lostSession !== current) return Promise.resolve(current);
+    renewal ??= open(credential)
+      .then((session) => {
+        current = session;
+        if (shouldRetire) retire(lostSession);
+        onRenewed();
+        return session;
+      })
+      .finally(() => (renewal = undefined));
+    return renewal;
+  }
+
+  /** Pings the session. Returns how the server rejected it, or undefined if it exists or the result is unclear. */
+  async function probe(
+    session: LegacySession,
+    { options, deadline }: SessionRequest,
+  ): Promise<UpstreamError | undefined> {
+    const id = nextId();
+    const { signal, timeoutMs, totalMs, headers, bearer } = options;
+    const pingOptions = {
+      signal,
+      timeoutMs,
+      totalMs,
+      ...(headers && { headers }),
+      ...(bearer && { bearer }),
+    };
     try {
-      return await sendOn(newSession, request);
-    } catch (retryError) {
-      throw isSessionLost(retryError) && !isUnambiguousLoss(retryError)
-        ? toRequestError(retryError)
-        : retryError;
+      const body = serializeRequest({ id, method: 'ping', params: {} });
+      await sendOn(session, { id, body, options: pingOptions, deadline });
+      return undefined;
+    } catch (error) {
+      // Without a token nothing was sent, so the state of the session is unknown.
+      if (!(error instanceof UpstreamError)) throw error;
+      return isSessionLost(error) ? error : undefined;
     }
   }
+
+  return {
+    get current() {
+      return current;
+    },
+    renew,
+    sendOn,
+    /**
+     * Sends a request. If the server does not know the session, the request did not run: it is sent again on a new
+     * session. If the response is ambiguous, the session is probed first.
+     */
+    async send(request: SessionRequest): Promise<UpstreamResponse> {
+      const session = current;
+      try {
+        return await sendOn(session, request);
+      } catch (error) {
+        if (!isSessionLost(error)) throw error;
+        const sessionFailure = isUnambiguousLoss(error) ? error : await probe(session, request);
+        if (!sessionFailure) throw toRequestError(error);
+        const newSession = await renew(session, request.options, !isUnambiguousLoss(sessionFailure));
+        try {
+          return await sendOn(newSession, request);
+        } catch (retryError) {
+          throw isSessionLost(retryError) && !isUnambiguousLoss(retryError)
+            ? toRequestError(retryError)
+            : retryError;
+        }
+      }
+    },
+  };
 }
 
-/** A ping tells whether the session is lost: gives how it was refused, and nothing when it lives. In doubt it lives. */
-async function probeSession(
-  { nextId, sendOn }: SessionSendParts,
-  session: LegacySession,
-  { options, deadline }: SessionRequest,
-): Promise<UpstreamError | undefined> {
-  const id = nextId();
-  const ping = {
-    id,
-    method: 'ping',
-    params: {},
-    meta: undefined,
-    envelope: undefined,
-    requestedLogLevel: false,
-  };
-  const { signal, timeoutMs, totalMs, headers, bearer } = options;
-  const pingOptions = { signal, timeoutMs, totalMs, ...(headers && { headers }), ...(bearer && { bearer }) };
-  try {
-    await sendOn(session, { id, body: serializeRequest(ping), options: pingOptions, deadline });
-    return undefined;
-  } catch (error) {
-    // Without a token nothing was asked, so nothing is known of the session.
-    if (!(error instanceof UpstreamError)) throw error;
-    return isSessionLost(error) ? error : undefined;
+/** How long a call waits for the server to respond to the GET stream. */
+const MAX_OPEN_WAIT_MS = 1_000;
+/** The stream stays open for further calls. */
+const LINGER_MS = 30_000;
+
+/** Keeps the GET stream of a session open while it is in use. */
+export function createSessionGetStream(parts: {
+  readonly clock: Clock;
+  readonly current: () => LegacySession;
+  /** Opens the stream. Calls `onOpenAttempted` when the server has responded. Returns a function that stops it. */
+  readonly open: (session: LegacySession, onOpenAttempted: () => void) => () => void;
+}) {
+  const { clock, current, open } = parts;
+  let useCount = 0;
+  let isClosed = false;
+  let stream: { readonly attempted: Promise<void>; readonly stop: () => void } | undefined;
+
+  function start(session: LegacySession): void {
+    stream?.stop();
+    let stop: () => void = () => undefined;
+    const responded = new Promise<void>((resolve) => {
+      stop = open(session, resolve);
+    });
+    // The time starts here, so that a server that never responds delays the first call only.
+    stream = { attempted: withTimeout(clock, MAX_OPEN_WAIT_MS, responded, () => undefined), stop };
   }
+
+  function stop(): void {
+    stream?.stop();
+    stream = undefined;
+  }
+
+  /** Keeps the stream open until the returned function is called, which is idempotent. */
+  function acquire(): () => void {
+    if (isClosed) return () => undefined;
+    useCount += 1;
+    if (!stream) start(current());
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      useCount -= 1;
+      if (useCount === 0) stop();
+    };
+  }
+
+  return {
+    acquire,
+    /** Opens the stream before a call during which the server may send requests on it. */
+    async withStream<T>(work: () => Promise<T>): Promise<T> {
+      if (!current().offersStream) return work();
+      const release = acquire();
+      try {
+        if (stream) await stream.attempted;
+        return await work();
+      } finally {
+        clock.timer(LINGER_MS, release);
+      }
+    },
+    /** Moves an open stream to a new session. */
+    switchTo(session: LegacySession): void {
+      if (stream) start(session);
+    },
+    close(): void {
+      isClosed = true;
+      stop();
+    },
+  };
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createFakeClock } from '@behalf/testkit';
-import { createLegacySession } from './session.ts';
-import { createSessionGetStream } from './sessionStream.ts';
+import { createLegacySession, createSessionGetStream } from './session.ts';
 
 function rig() {
   const clock = createFakeClock();

@@ -1,27 +1,26 @@
 export interface SseEvent {
-  /** `message` unless the stream names another. */
+  /** `message` by default. */
   readonly type: string;
   readonly data: string;
 }
 
 export interface SseParser {
   push(chunk: Uint8Array): void;
-  /** What a new connection tells the server it has seen. Empty when the stream gave no id. */
+  /** Value of `Last-Event-ID` for a new connection. Empty if the stream contained no id. */
   readonly lastEventId: string;
-  /** How long the server wants us to wait before we connect again. */
+  /** The reconnection time that the server requested. */
   readonly retryMs: number | undefined;
 }
 
 /**
- * Reads an event stream as it comes (WHATWG HTML, section 9.2). An event that its blank line does not end was never
- * sent: what is left at the end of the stream is dropped. Each chunk is searched once, so that a line that comes in
- * many pieces costs no more than its length.
+ * Incremental parser for event streams (WHATWG HTML, section 9.2). An event without its final blank line is discarded.
+ * Each chunk is searched once, so that the cost of a line does not depend on the number of its pieces.
  */
 export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
-  // Drops a byte order mark, and keeps a character that two chunks share.
+  // Removes a byte order mark and joins characters that are split between chunks.
   const decoder = new TextDecoder();
   const tail = new TextBuffer();
-  /** A CR ended the last chunk: an LF that begins the next one belongs to it. */
+  /** The last chunk ended with CR. An LF at the start of the next chunk belongs to the same line break. */
   let isAfterReturn = false;
   const data = new TextBuffer();
   let type = '';
@@ -85,7 +84,7 @@ export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
 const MAX_PIECES = 256;
 
 /**
- * Text that comes in pieces. Adding one string to another keeps both, and a small object besides: a line that comes one
+ * Collects pieces of text. String concatenation would keep every piece and a rope node: a line that arrives one
  * character at a time would take thirty times its size in memory.
  */
 class TextBuffer {
@@ -103,7 +102,7 @@ class TextBuffer {
     this.#pieces = [];
   }
 
-  /** All of it; afterwards there is nothing. */
+  /** Returns the whole text and empties the buffer. */
   drain(): string {
     const last = this.#pieces.length === 1 ? (this.#pieces[0] as string) : this.#pieces.join('');
     const text = this.#blocks.length === 0 ? last : this.#blocks.join('') + last;

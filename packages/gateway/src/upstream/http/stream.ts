@@ -7,19 +7,19 @@ const MAX_RETRY_MS = 30_000;
 const MIN_RETRY_MS = 100;
 
 interface StreamSource {
-  /** Opens the stream. Null: the server offers none. Throws when it may be tried again. */
+  /** Opens the stream. Returns null if the server offers none. Throws if a retry may succeed. */
   open(signal: AbortSignal, lastEventId: string): Promise<SendResponse | null>;
-  /** Every message that comes in; false ends the stream for good. */
+  /** Returns false to end the stream permanently. */
   onMessage(message: JsonRpcMessage): boolean;
-  /** It is open, or not any more. */
-  onOpenChange?(isOpen: boolean): void;
-  /** The longest silence. */
+  onOpenChange(isOpen: boolean): void;
+  /** Maximum time without data. */
   readonly idleTimeoutMs: number;
 }
 
 /**
- * Keeps a stream of notifications open until it is stopped or the server offers none. It comes back after the time the
- * server asks for, or with full jitter, so that many of ours do not return at once when a server restarts.
+ * Keeps a stream of notifications open until it is stopped or the server offers none. Reconnects after the time that the
+ * server requested or a back-off with full jitter, so that clients do not reconnect at once when a server restarts.
+ * Returns a function that stops it.
  */
 export function maintainStream(parts: { clock: Clock; random: Random }, source: StreamSource): () => void {
   const { clock, random } = parts;
@@ -27,7 +27,7 @@ export function maintainStream(parts: { clock: Clock; random: Random }, source: 
   let lastEventId = '';
   let retryMs: number | undefined;
 
-  /** True when something came in. */
+  /** Returns whether data was received. Null: the stream ended permanently. */
   async function runOnce(): Promise<boolean | null> {
     const attemptController = new AbortController();
     const abortAttempt = () => attemptController.abort();
@@ -39,7 +39,7 @@ export function maintainStream(parts: { clock: Clock; random: Random }, source: 
       const reply = await source.open(attemptController.signal, lastEventId);
       if (!reply) return null;
       isOpen = true;
-      source.onOpenChange?.(true);
+      source.onOpenChange(true);
       let isFinished = false;
       const parser = createSseParser(({ type, data }) => {
         if (type !== 'message' || data === '' || isFinished || stopController.signal.aborted) return;
@@ -52,17 +52,17 @@ export function maintainStream(parts: { clock: Clock; random: Random }, source: 
         parser.push(chunk);
         lastEventId = parser.lastEventId;
         retryMs = parser.retryMs ?? retryMs;
-        // Set by the parser's callback.
+        // The callback of the parser can set `isFinished`.
         // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
         if (isFinished) return null;
       }
     } catch {
-      // Whatever it was, the answer is to try again later.
+      // Every error leads to a retry.
     } finally {
       cancelIdle();
       stopController.signal.removeEventListener('abort', abortAttempt);
       attemptController.abort();
-      if (isOpen) source.onOpenChange?.(false);
+      if (isOpen) source.onOpenChange(false);
     }
     return hasReceived;
   }
@@ -83,7 +83,7 @@ export function maintainStream(parts: { clock: Clock; random: Random }, source: 
       if (stopController.signal.aborted) return resolve();
       const finishPause = () => {
         cancel();
-        // The signal lives as long as the stream is wanted, over any number of pauses.
+        // The signal outlives many pauses. Without this its listeners would accumulate.
         stopController.signal.removeEventListener('abort', finishPause);
         resolve();
       };
@@ -96,7 +96,7 @@ export function maintainStream(parts: { clock: Clock; random: Random }, source: 
   return () => stopController.abort();
 }
 
-/** What cannot be read on a stream of notifications is stepped over: it answers nobody. */
+/** Skips invalid messages. No request waits for a response on this stream. */
 function parseMessagesOrEmpty(data: string): readonly JsonRpcMessage[] {
   try {
     return parseRpcMessages(data);

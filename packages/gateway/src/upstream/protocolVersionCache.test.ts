@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createFakeClock } from '@behalf/testkit';
-import { createProtocolVersionCache } from './negotiate.ts';
+import { createProtocolVersionCache } from './protocolVersionCache.ts';
 
 describe('what is known of eras', () => {
   test('is kept by URL without the query', () => {

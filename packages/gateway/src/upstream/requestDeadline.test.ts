@@ -1,8 +1,8 @@
 import { type ScriptedCall, createFakeClock, eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { callHttpTool, createHttpRig, expectUpstreamError, stopHttpRigs } from '../../../test/httpRig.ts';
-import type { Dialogue } from '../dialogue.ts';
-import type { JsonObject } from '../upstream.ts';
+import { callHttpTool, createHttpRig, expectUpstreamError, stopHttpRigs } from '../../test/httpRig.ts';
+import type { Dialogue } from './dialogue.ts';
+import type { JsonObject } from './upstream.ts';
 
 afterEach(stopHttpRigs);
 

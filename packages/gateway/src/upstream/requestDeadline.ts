@@ -6,53 +6,53 @@ import {
   LightCancellation,
   abortReason,
 } from '@behalf/kernel';
-import { MAX_DIALOGUE_MS } from '../dialogue.ts';
-import type { WireToken } from '../target.ts';
-import type { UpstreamRequestOptions } from '../upstream.ts';
-import { UpstreamError } from '../upstreamError.ts';
+import { MAX_DIALOGUE_MS } from './dialogue.ts';
+import type { WireToken } from './target.ts';
+import type { UpstreamRequestOptions } from './upstream.ts';
+import { UpstreamError } from './upstreamError.ts';
 
-/** Requests in the air; each is ended by calling it. */
+/** Requests in progress. Calling an entry fails the request. */
 export type InFlightRequests = ActiveSet<(error: UpstreamError) => void>;
 
-/** What the work behind a request may know of the one who waits for it. */
+/** Controls the deadline of one request. */
 export interface RequestDeadline {
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the caller no longer waits. */
   readonly signal: Cancellation;
-  /** The server gave a sign: the silence begins anew. */
+  /**
+   * Nothing was sent yet, because the token is still being obtained. A timeout is then `token_timeout`, and the server
+   * receives no cancellation.
+   */
+  isWaitingForToken: boolean;
+  /** The server made progress. Restarts `timeoutMs`. */
   resetIdleTimeout(): void;
-  /** Ends what is left of the exchange after the answer came. */
+  /** Ends the rest of the exchange after the response was received. */
   abortExchange(): void;
-  /** Waits for a token. Meanwhile nothing is on its way, and afterwards nothing goes out for who has left. */
+  /** Waits for a token. Rejects if the caller aborts during the wait, so that nothing is sent. */
   waitForToken(pendingToken: Promise<WireToken>): Promise<WireToken>;
-  /** Waits for a person: that is no silence of the server. Not for ever: `DIALOGUE_MS` bounds the whole request. */
+  /** Pauses the timeouts while the caller waits for a user. `MAX_DIALOGUE_MS` still limits the whole request. */
   withPausedTimeout<T>(userResponse: Promise<T>): Promise<T>;
 }
 
-type DeadlineLimits = Pick<UpstreamRequestOptions, 'signal' | 'timeoutMs' | 'totalMs'>;
-
 /**
- * Runs the work of one request. The caller gets the answer, or at once the reason why the wait is over: the own signal,
- * the silence, the total, the end of the conversation. `giveUp` tells the server. One timer serves both limits: progress
- * only moves the moment at which it looks again.
+ * Runs a request within its limits: silence (`timeoutMs`), total time, the caller's signal, and the close of the
+ * upstream. `onCancel` cancels the request at the server. One timer serves both time limits, and progress only moves
+ * the time of the next check: a server that reports progress often causes no timers.
  */
 export function withRequestDeadline<T>(
-  parts: { readonly clock: Clock; readonly inFlight: InFlightRequests },
-  { signal, timeoutMs, totalMs }: DeadlineLimits,
+  parts: { readonly clock: Clock; readonly inFlight: InFlightRequests; readonly keepAlive?: boolean },
+  { signal, timeoutMs, totalMs }: Pick<UpstreamRequestOptions, 'signal' | 'timeoutMs' | 'totalMs'>,
   onCancel: (reason: string) => void,
   work: (deadline: RequestDeadline) => Promise<T>,
 ): Promise<T> {
   if (signal.aborted) return Promise.reject(abortReason(signal));
-  const { clock, inFlight } = parts;
+  const { clock, inFlight, keepAlive } = parts;
   return new Promise<T>((resolve, reject) => {
     const exchange = new LightCancellation();
-    let totalDeadline = clock.now() + totalMs;
     const startedAt = clock.now();
-    let idleDeadline = clock.now() + timeoutMs;
-    let cancelTimer: Cancel;
+    let totalDeadline = startedAt + totalMs;
+    let idleDeadline = startedAt + timeoutMs;
+    let cancelTimer: Cancel = () => undefined;
     let isSettled = false;
-    /** What is still missing is a token. */
-    let isWaitingForToken = false;
-    /** People who are asked at this moment, and since when anybody is. */
     let pendingPrompts = 0;
     let promptedAt = 0;
 
@@ -70,32 +70,37 @@ export function withRequestDeadline<T>(
       exchange.abort(error);
     }
     function onAbort(): void {
-      fail(abortReason(signal), isWaitingForToken ? undefined : 'Canceled by the caller');
+      fail(abortReason(signal), deadline.isWaitingForToken ? undefined : 'Canceled by the caller');
     }
     function checkDeadline(): void {
       const maxDeadline = startedAt + Math.max(totalMs, MAX_DIALOGUE_MS);
       const remainingMs =
         (pendingPrompts > 0 ? maxDeadline : Math.min(idleDeadline, totalDeadline, maxDeadline)) - clock.now();
-      if (remainingMs > 0) cancelTimer = clock.timer(remainingMs, checkDeadline);
-      else if (isWaitingForToken) fail(new UpstreamError('token_timeout'));
+      if (remainingMs > 0) startTimer(remainingMs);
+      else if (deadline.isWaitingForToken) fail(new UpstreamError('token_timeout'));
       else fail(new UpstreamError('timeout'), 'Request timed out');
     }
+    function startTimer(ms: number): void {
+      // A subscription has no time limit and must not keep the process alive.
+      if (ms === Infinity) return;
+      cancelTimer = keepAlive
+        ? clock.timer(ms, checkDeadline, { keepAlive })
+        : clock.timer(ms, checkDeadline);
+    }
 
-    cancelTimer = clock.timer(Math.min(timeoutMs, totalMs), checkDeadline);
-    const entry = inFlight.add(fail);
-    signal.addEventListener('abort', onAbort);
-    const control: RequestDeadline = {
+    const deadline: RequestDeadline = {
       signal: exchange,
+      isWaitingForToken: false,
       resetIdleTimeout: () => void (idleDeadline = clock.now() + timeoutMs),
       abortExchange: () => exchange.abort(createAbandonedError()),
       async waitForToken(pendingToken) {
-        isWaitingForToken = true;
+        deadline.isWaitingForToken = true;
         try {
           const token = await pendingToken;
           if (exchange.aborted) throw abortReason(exchange);
           return token;
         } finally {
-          isWaitingForToken = false;
+          deadline.isWaitingForToken = false;
         }
       },
       async withPausedTimeout(userResponse) {
@@ -109,14 +114,17 @@ export function withRequestDeadline<T>(
             const now = clock.now();
             totalDeadline += now - promptedAt;
             idleDeadline = now + timeoutMs;
-            // The timer may look only when the longest time is over.
+            // The timer may be set to the maximum deadline.
             cancelTimer();
             if (!isSettled) checkDeadline();
           }
         }
       },
     };
-    work(control).then(
+    startTimer(Math.min(timeoutMs, totalMs));
+    const entry = inFlight.add(fail);
+    signal.addEventListener('abort', onAbort);
+    work(deadline).then(
       (value) => {
         if (isSettled) return;
         finish();
@@ -125,7 +133,7 @@ export function withRequestDeadline<T>(
       (error: unknown) => {
         if (isSettled) return;
         finish();
-        // UpstreamError, or what a bearer rejected with: the very error.
+        // An UpstreamError, or the original error of a bearer.
         // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
         reject(error);
         exchange.abort(createAbandonedError());
@@ -138,16 +146,8 @@ function createAbandonedError(): Error {
   return new DOMException('The rest of the response is not needed', 'AbortError');
 }
 
-/** Whether a conversation goes on, and who wants to know when it does not. */
-interface CloseState {
-  readonly isClosed: boolean;
-  readonly inFlight: InFlightRequests;
-  onClose(listener: () => void): void;
-  /** Ends it once: true for the one who did. */
-  markClosed(): boolean;
-}
-
-export function createCloseState(): CloseState {
+/** Whether an upstream is closed, its requests in progress, and its close listeners. */
+export function createCloseState() {
   const inFlight: InFlightRequests = new ActiveSet();
   let listeners: (() => void)[] = [];
   let isClosed = false;
@@ -156,11 +156,13 @@ export function createCloseState(): CloseState {
       return isClosed;
     },
     inFlight,
-    onClose(listener) {
+    /** Calls the listener once on close, at once if already closed. */
+    onClose(listener: () => void): void {
       if (isClosed) listener();
       else listeners.push(listener);
     },
-    markClosed() {
+    /** Returns false if it was closed already. */
+    markClosed(): boolean {
       if (isClosed) return false;
       isClosed = true;
       const pending = listeners;
@@ -169,15 +171,14 @@ export function createCloseState(): CloseState {
         try {
           listener();
         } catch {
-          // The others must know all the same.
+          // The other listeners must run as well.
         }
       }
       return true;
     },
+    /** Fails requests in progress. The server may have received them, so they must not count as not sent. */
+    abortInFlight(): void {
+      for (const fail of inFlight) fail(new UpstreamError('reset'));
+    },
   };
-}
-
-/** Requests in the air may have reached the server: nobody may take them for not sent. */
-export function abortInFlight({ inFlight }: CloseState): void {
-  for (const stop of inFlight) stop(new UpstreamError('reset'));
 }
