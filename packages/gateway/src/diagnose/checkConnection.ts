@@ -9,36 +9,29 @@ import { decideTool } from '../tools/policy.ts';
 import type { Bearer } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { explainSignInReason } from './checkCredential.ts';
-import { type StepFinding, failed, ok, skipped, warning } from './checklist.ts';
+import { type StepFinding, type StepResult, failed, ok, skipped, warning } from './checklist.ts';
 import type { DiagnoseParts, DiagnosisContext } from './diagnose.ts';
 
-interface ConnectionCheck {
-  readonly finding: StepFinding;
-  /** What became of its list of tools; absent where there is none. */
-  readonly tools?: StepFinding;
-}
-
-/** Its tools, asked for as a call would ask: with this user's credential, past a breaker, over a connection that may be there. */
+/**
+ * Lists the tools like a call: with the user's credential over a pooled connection, even if the circuit breaker is open.
+ * The value is the finding of the `tools` step.
+ */
 export async function checkConnection(
   parts: DiagnoseParts,
   context: DiagnosisContext,
   prepared: PreparedTarget | undefined,
   signal: AbortSignal,
-): Promise<ConnectionCheck> {
+): Promise<StepResult<StepFinding>> {
   const { server } = context;
   const inbound = { ...context.inbound, signal };
+  const bypass = { bypassesBreaker: true };
   try {
     const obtain = async () =>
-      withoutRecovery(
-        prepared ?? (await prepareCredential(parts, server, inbound, { bypassesBreaker: true })),
-      );
-    const list = await loadTools(parts, server, obtain, inbound, {
-      refresh: true,
-      lease: { bypassesBreaker: true },
-    });
+      withoutRecovery(prepared ?? (await prepareCredential(parts, server, inbound, bypass)));
+    const list = await loadTools(parts, server, obtain, inbound, { refresh: true, lease: bypass });
     return {
       finding: ok('The server accepts the credential that is presented for you.'),
-      tools: countTools(parts, context, list),
+      value: countTools(parts, context, list),
     };
   } catch (error) {
     signal.throwIfAborted();
@@ -58,7 +51,7 @@ function toFinding(error: unknown, { server }: DiagnosisContext): StepFinding {
   }
   if (!(error instanceof UpstreamError)) throw error;
   const { reason, code } = error;
-  if (reason === 'unauthorized') return toRefusedFinding(server);
+  if (reason === 'unauthorized') return toRejectedFinding(server);
   if (reason === 'forbidden') {
     return failed(code, 'The server recognizes the credential but denies access (403).');
   }
@@ -72,8 +65,8 @@ function toFinding(error: unknown, { server }: DiagnosisContext): StepFinding {
   return failed(code === 'MCP_OUTCOME_UNCERTAIN' ? 'MCP_UNREACHABLE' : code);
 }
 
-/** What a refused credential means depends on whose it is. */
-function toRefusedFinding(server: DiagnosisContext['server']): StepFinding {
+/** Explains a 401 by the kind of credential that the server received. */
+function toRejectedFinding(server: DiagnosisContext['server']): StepFinding {
   const code = 'MCP_CREDENTIAL_REJECTED';
   if (server.scope === 'user' && server.auth === 'obo') {
     return failed(
@@ -99,7 +92,7 @@ function toRefusedFinding(server: DiagnosisContext['server']): StepFinding {
   );
 }
 
-/** How many there are for this user. Those that are hidden are counted, not named. */
+/** Counts the tools that the policy makes available to the user. Hidden tools are counted, not named. */
 function countTools(
   { policy }: DiagnoseParts,
   { server, principal }: DiagnosisContext,
@@ -110,25 +103,20 @@ function countTools(
   const hiddenCount = decisions.filter((decision) => decision === 'absent').length;
   const approvalCount = decisions.filter((decision) => decision === 'ask').length;
   const visibleCount = tools.length - hiddenCount;
-  const notes = [
-    ...(approvalCount > 0 ? [`need approval: ${approvalCount}`] : []),
-    ...(hiddenCount > 0 ? [`hidden by the policy: ${hiddenCount}`] : []),
-  ];
-  const text = `${formatToolCount(visibleCount)}${notes.map((note) => `; ${note}`).join('')}.`;
+  const countText =
+    visibleCount === 1
+      ? 'There is one tool for you'
+      : `There are ${visibleCount === 0 ? 'no' : visibleCount} tools for you`;
+  const approvalText = approvalCount > 0 ? `; need approval: ${approvalCount}` : '';
+  const hiddenText = hiddenCount > 0 ? `; hidden by the policy: ${hiddenCount}` : '';
+  const text = `${countText}${approvalText}${hiddenText}.`;
   if (visibleCount > 0) return ok(text);
   return hiddenCount > 0
     ? warning(text, 'Ask an administrator to check the policy.')
     : warning(text, 'The server offers no tools to you. Check your permissions at the server.');
 }
 
-function formatToolCount(tools: number): string {
-  return tools === 1 ? 'There is one tool for you' : `There are ${tools === 0 ? 'no' : tools} tools for you`;
-}
-
-/**
- * The same to present, and no second try: a token that is refused here is not renewed, so that looking at a credential never
- * changes how it stands.
- */
+/** The same target with tokens that are never renewed after a 401, so that a diagnosis changes no credential. */
 function withoutRecovery(prepared: PreparedTarget): PreparedTarget {
   if (!('holder' in prepared)) {
     return prepared.bearer
@@ -141,7 +129,7 @@ function withoutRecovery(prepared: PreparedTarget): PreparedTarget {
   return { ...prepared, holder: { ...holder, target: { ...target, bearer: withoutRenewal(target.bearer) } } };
 }
 
-/** Field by field: what else a bearer can do is about what to do after a refusal. */
+/** Copies each field explicitly: the other methods of a bearer react to a rejected token. */
 function withoutRenewal(bearer: Bearer): Bearer {
   return {
     extension: bearer.extension,

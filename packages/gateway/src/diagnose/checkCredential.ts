@@ -10,10 +10,10 @@ import {
 } from '../servers/definition.ts';
 import type { PreparedTarget } from '../toolcall/credential.ts';
 import { prepareCredential } from '../toolcall/send.ts';
-import { type StepFinding, failed, ok, skipped, warning } from './checklist.ts';
+import { type StepFinding, type StepResult, failed, ok, skipped, warning } from './checklist.ts';
 import type { DiagnoseParts, DiagnosisContext } from './diagnose.ts';
 
-/** Whether the user has entered what the definition wants of them. Names, never values. */
+/** Checks whether the user has set all variables. Reports names, never values. */
 export async function checkVariables(
   { variables }: Pick<DiagnoseParts, 'variables'>,
   { server, principal }: DiagnosisContext,
@@ -26,17 +26,11 @@ export async function checkVariables(
   return failed('MCP_USER_VARS_MISSING', `Some of your values are missing: ${missing.join(', ')}.`);
 }
 
-interface CredentialCheck {
-  readonly finding: StepFinding;
-  /** The user's own, where there is one. */
-  readonly summary?: CredentialSummary;
-}
-
-/** What would be presented to the server in this user's name. Nothing of it is opened. */
+/** Checks the credential that a call would present, without decrypting it. The value is the user's own credential. */
 export async function checkCredential(
   parts: Pick<DiagnoseParts, 'credentialSelector' | 'vault' | 'clock'>,
   { server, principal }: DiagnosisContext,
-): Promise<CredentialCheck> {
+): Promise<StepResult<CredentialSummary>> {
   if (server.scope === 'app') {
     const presented = usesClientCredentialsGrant(server.settings)
       ? 'a token from the client_credentials grant'
@@ -53,7 +47,7 @@ export async function checkCredential(
   }
   const key = await parts.credentialSelector.select(server, principal);
   const summary = key && (await parts.vault.find(key));
-  if (summary) return { finding: toCredentialFinding(summary, parts.clock.now()), summary };
+  if (summary) return { finding: toCredentialFinding(summary, parts.clock.now()), value: summary };
   return {
     finding: canCallWithoutToken(server)
       ? skipped('You have not signed in at the server. It also accepts requests without a credential.')
@@ -94,12 +88,12 @@ function formatDuration(ms: number): string {
   return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`;
 }
 
-/** Whether the server is given a token that the user's own was exchanged for. */
+/** Whether a call exchanges the user's token, for the server or for Microsoft Graph. */
 export function requiresExchange({ server }: DiagnosisContext): boolean {
   return server.scope === 'user' && (server.auth === 'obo' || usesGraph(server.settings));
 }
 
-/** Whether users' tokens may go there, and whether who decides about it may. */
+/** Checks whether the address may receive exchanged tokens, and whether the author may decide that. */
 export async function checkTrust(
   { oboTargets, oboTrust }: Pick<DiagnoseParts, 'oboTargets' | 'oboTrust'>,
   { server, canSeeAddresses }: DiagnosisContext,
@@ -108,36 +102,29 @@ export async function checkTrust(
   if (problem) {
     const code = problem.code === NO_PROVIDER ? 'OBO_MISCONFIGURED' : 'MCP_OBO_FORBIDDEN';
     const fieldName = problem.path.join('.');
+    const message = `Tokens must not be exchanged for this server: ${fieldName} ${problem.message}.`;
     return canSeeAddresses
-      ? failed(
-          code,
-          `Tokens must not be exchanged for this server: ${fieldName} ${problem.message}.`,
-          `${problem.suggestion}.`,
-        )
+      ? failed(code, message, `${problem.suggestion}.`)
       : failed(code, 'User tokens must not be sent to this server.', 'Ask the operator.');
   }
-  if (await oboTrust.isTrusted(server))
-    return ok('The author of the definition is allowed to receive user tokens.');
-  return failed(
-    'MCP_OBO_FORBIDDEN',
-    'The user who last changed this server is not allowed to receive user tokens.',
-  );
+  return (await oboTrust.isTrusted(server))
+    ? ok('The author of the definition is allowed to receive user tokens.')
+    : failed(
+        'MCP_OBO_FORBIDDEN',
+        'The user who last changed this server is not allowed to receive user tokens.',
+      );
 }
 
-/** The exchange itself, as for a call. */
+/** Exchanges the token like a call. The value is the prepared target. */
 export async function checkExchange(
   parts: DiagnoseParts,
   { server, inbound }: DiagnosisContext,
   signal: AbortSignal,
-): Promise<{ readonly finding: StepFinding; readonly prepared?: PreparedTarget }> {
+): Promise<StepResult<PreparedTarget>> {
   try {
-    const prepared = await prepareCredential(
-      parts,
-      server,
-      { ...inbound, signal },
-      { bypassesBreaker: true },
-    );
-    return { finding: ok('Your gateway sign-in was exchanged for a token for this server.'), prepared };
+    const options = { bypassesBreaker: true };
+    const value = await prepareCredential(parts, server, { ...inbound, signal }, options);
+    return { finding: ok('Your gateway sign-in was exchanged for a token for this server.'), value };
   } catch (error) {
     if (error instanceof ReauthNeeded) return { finding: failed(error.detail.code) };
     throw error;
@@ -159,7 +146,7 @@ const signInReasonTexts: Readonly<Record<SignInReason, string>> = {
   static_rejected: 'The server rejects the token that you provided.',
 };
 
-/** Why somebody has to sign in. A word that is not of the list says no more than that they have to. */
+/** Explains why the user must sign in. The default text covers unknown reasons in stored records. */
 export function explainSignInReason(reason: string): string {
   const known = signInReasons.find((candidate) => candidate === reason);
   return known === undefined ? 'Sign in at the server again.' : signInReasonTexts[known];

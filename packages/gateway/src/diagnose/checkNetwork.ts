@@ -1,22 +1,29 @@
 import { isLoopbackHost } from '@behalf/contracts';
 import { credentialHolder } from '../credentials/credentialKeys.ts';
 import { needsOAuth, usesObo } from '../servers/definition.ts';
+import { withProbeConnection } from '../servers/probe.ts';
 import { renderTarget, withoutCredentials } from '../servers/render.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
 import { type Challenge, UpstreamError } from '../upstream/upstreamError.ts';
-import { type StepFinding, failed, ok, skipped, warning } from './checklist.ts';
+import {
+  type Checklist,
+  type StepFinding,
+  type StepResult,
+  failed,
+  ok,
+  skipped,
+  warning,
+} from './checklist.ts';
 import type { DiagnoseParts, DiagnosisContext, NetworkProblem } from './diagnose.ts';
 
-export type DiagnosisTarget = RemoteTarget | 'process' | 'not_known';
-
 /**
- * Where calls of this user go, without anything that they present there: no key, no token, no value of theirs but in the address
- * itself. `not_known`: a value in the address is missing, or comes with a chat.
+ * The target of the user's calls without any credential. Values of the user appear only in the URL. `not_known`: the URL
+ * contains a value that is missing or that only a chat request provides.
  */
 export async function resolveUnauthenticatedTarget(
   { signIn }: Pick<DiagnoseParts, 'signIn'>,
   { server, principal }: DiagnosisContext,
-): Promise<DiagnosisTarget> {
+): Promise<RemoteTarget | 'process' | 'not_known'> {
   const { settings, audience } = server;
   if (settings.type === 'stdio') return 'process';
   const { apiKey: _key, ...rest } = settings;
@@ -26,10 +33,45 @@ export async function resolveUnauthenticatedTarget(
   return rendered.ok && rendered.target.type !== 'stdio' ? rendered.target : 'not_known';
 }
 
-type NetworkParts = Pick<DiagnoseParts, 'network'>;
+type NetworkParts = Pick<DiagnoseParts, 'network' | 'open'>;
 
-/** Whether the door out lets a call go there. */
-export async function checkAddress(
+interface NetworkResult {
+  /** The message of the failed step. */
+  readonly failure?: string;
+  /** The challenge in the response to a request without a credential. */
+  readonly challenge?: Challenge | undefined;
+  /** The server accepts requests without a credential. */
+  readonly allowsAnonymous: boolean;
+}
+
+/** Each check with the steps that are skipped if it fails. */
+const connectionChecks = [
+  ['address', checkAddress, 'dns', 'tls', 'server'],
+  ['dns', checkDns, 'tls', 'server'],
+  ['tls', checkSocket, 'server'],
+] as const;
+
+/** Runs the steps `address`, `dns`, `tls` and `server`. After a failure it skips the remaining steps. */
+export async function checkNetwork(
+  parts: NetworkParts,
+  checklist: Checklist,
+  context: DiagnosisContext,
+  target: RemoteTarget,
+): Promise<NetworkResult> {
+  for (const [step, check, ...dependentSteps] of connectionChecks) {
+    const { failure } = await checklist.runStep(step, (signal) => check(parts, context, target, signal));
+    if (failure === undefined) continue;
+    checklist.skipAfter(failure, dependentSteps);
+    return { failure, allowsAnonymous: false };
+  }
+  const { value = { allowsAnonymous: false }, ...server } = await checklist.runStep('server', (signal) =>
+    checkServerResponse(parts, context, target, signal),
+  );
+  return { ...value, ...server };
+}
+
+/** Checks the address rules. */
+async function checkAddress(
   { network }: NetworkParts,
   context: DiagnosisContext,
   target: RemoteTarget,
@@ -37,34 +79,27 @@ export async function checkAddress(
   const problem = await network.checkAddress(context.server, target);
   const label = formatAddress(context, target);
   if (problem === 'not_allowed') return failed('MCP_DOMAIN_NOT_ALLOWED', `${label} is not allowed.`);
-  if (problem === 'gateway_address') {
-    return failed('MCP_DOMAIN_NOT_ALLOWED', `${label} is this gateway itself.`, 'Correct the address.');
-  }
-  return ok(`${label} is allowed.`);
+  if (problem !== 'gateway_address') return ok(`${label} is allowed.`);
+  const message = `${label} is this gateway itself.`;
+  return failed('MCP_DOMAIN_NOT_ALLOWED', message, 'Correct the address.');
 }
 
-/** Whether its name is known. */
-export async function checkDns(
+async function checkDns(
   { network }: NetworkParts,
   context: DiagnosisContext,
   target: RemoteTarget,
   signal: AbortSignal,
 ): Promise<StepFinding> {
-  if ((await network.checkAddress(context.server, target)) !== 'dns')
-    return ok(`${formatAddress(context, target)} can be resolved.`);
-  // A proxy may know names that we do not.
-  if ((await network.connect(target, signal)) === null) {
-    return skipped(`${formatAddress(context, target)} can be resolved by the proxy only.`);
-  }
-  return failed(
-    'MCP_UNREACHABLE',
-    `${formatAddress(context, target)} cannot be resolved.`,
-    'Check the host name.',
-  );
+  const label = formatAddress(context, target);
+  if ((await network.checkAddress(context.server, target)) !== 'dns') return ok(`${label} can be resolved.`);
+  // A proxy may resolve names that the gateway cannot resolve.
+  return (await network.connect(target, signal)) === null
+    ? skipped(`${label} can be resolved by the proxy only.`)
+    : failed('MCP_UNREACHABLE', `${label} cannot be resolved.`, 'Check the host name.');
 }
 
-/** Whether it takes connections, and who vouches for it. */
-export async function checkSocket(
+/** Opens a connection and checks the certificate. */
+async function checkSocket(
   { network }: NetworkParts,
   context: DiagnosisContext,
   target: RemoteTarget,
@@ -109,50 +144,30 @@ function toSocketFinding(problem: NetworkProblem, label: string): StepFinding {
   }
 }
 
-/** The host alone, and only to who may see it: the rest of an address may hold a secret. */
+/** Only the host, because the rest of a URL may contain a secret, and only for a caller who may see it. */
 function formatAddress({ canSeeAddresses }: DiagnosisContext, { url }: RemoteTarget): string {
   return canSeeAddresses ? new URL(url).host : 'The address of the server';
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-interface ServerResponseCheck {
-  readonly finding: StepFinding;
-  /** What it said to who came without a credential. */
-  readonly challenge?: Challenge | undefined;
-  /** It answers everybody. */
-  readonly allowsAnonymous: boolean;
-}
-
-/** Whether an MCP server is there. Asked without a credential: what it says then is also how it wants to be asked. */
-export async function checkServerResponse(
-  { open }: Pick<DiagnoseParts, 'open'>,
+/** Connects without a credential. A 401 shows that an MCP server responds and which credential it requires. */
+async function checkServerResponse(
+  { open }: NetworkParts,
   { server }: DiagnosisContext,
   target: RemoteTarget,
   signal: AbortSignal,
-): Promise<ServerResponseCheck> {
-  const { id, settings } = server;
+): Promise<StepResult<Omit<NetworkResult, 'failure'>>> {
   try {
-    const options = {
-      server: id,
-      owner: undefined,
-      era: settings.era,
-      initTimeoutMs: CONNECT_TIMEOUT_MS,
-      signal,
-    };
-    const upstream = await open(target, options);
-    await upstream.close();
-    return {
-      finding: ok('The server responds to MCP requests without a credential.'),
-      allowsAnonymous: true,
-    };
+    const options = { initTimeoutMs: CONNECT_TIMEOUT_MS, signal };
+    await withProbeConnection(open, server, target, options, async () => undefined);
+    const finding = ok('The server responds to MCP requests without a credential.');
+    return { finding, value: { allowsAnonymous: true } };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    return {
-      finding: toServerResponseFinding(error, server),
-      challenge: error.detail.challenge,
-      allowsAnonymous: false,
-    };
+    const { challenge } = error.detail;
+    const finding = toServerResponseFinding(error, server);
+    return { finding, value: { challenge, allowsAnonymous: false } };
   }
 }
 

@@ -13,96 +13,138 @@ import type { CredentialSummary } from '../credentials/vault/vault.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { mayRequireOAuth, needsOAuth, usesClientCredentialsGrant } from '../servers/definition.ts';
 import type { Challenge } from '../upstream/upstreamError.ts';
-import { type StepFinding, failed, ok, skipped, warning } from './checklist.ts';
+import {
+  type Checklist,
+  type StepFinding,
+  type StepResult,
+  failed,
+  ok,
+  skipped,
+  warning,
+} from './checklist.ts';
 import type { DiagnoseParts, DiagnosisContext } from './diagnose.ts';
 
-/** Where users sign in, as it was found. */
+type SignInParts = Pick<DiagnoseParts, 'signIn'>;
+
+/** The discovered authorization server. */
 interface DiscoveredSignIn {
   readonly target: SignInTarget;
   readonly discovered: DiscoveredServer;
 }
 
-interface SignInCheck {
-  checkMetadata(): Promise<StepFinding>;
-  checkAuthorizationServer(): StepFinding;
-  /** How we would present ourselves there. Nothing is registered for it. */
-  checkClient(): Promise<StepFinding>;
-  getDiscoveredSignIn(): DiscoveredSignIn | undefined;
+/** The response of the server to a request without a credential. */
+interface AnonymousResponse {
+  readonly challenge?: Challenge | undefined;
+  readonly allowsAnonymous: boolean;
 }
 
-/** For whom a token is got at an authorization server; undefined: for nobody, the server does without. */
-export function resolveSignInHolder(
+/** Runs the steps `metadata`, `authorization_server` and `client`. Registers no client. */
+export async function checkSignIn(
+  parts: SignInParts,
+  checklist: Checklist,
+  context: DiagnosisContext,
+  response: AnonymousResponse,
+): Promise<DiscoveredSignIn | undefined> {
+  const holder = resolveHolder(context, response);
+  if (holder === undefined) {
+    checklist.skip(['metadata', 'authorization_server', 'client'], 'This server does not use a sign-in.');
+    return undefined;
+  }
+  const metadata = await checklist.runStep('metadata', () =>
+    checkMetadata(parts, context, holder, response.challenge),
+  );
+  if (metadata.failure !== undefined) {
+    checklist.skipAfter('the authorization server is not known.', ['authorization_server', 'client']);
+    return undefined;
+  }
+  const result = metadata.value ?? failed('MCP_AUTHORIZATION_UNAVAILABLE');
+  const signIn = 'target' in result ? result : undefined;
+  const issuer = await checklist.runStep('authorization_server', () =>
+    'target' in result ? toIssuerFinding(context, result) : result,
+  );
+  if (issuer.failure !== undefined)
+    checklist.skipAfter('this authorization server is not allowed.', ['client']);
+  else await checklist.runStep('client', () => checkClient(parts, context, signIn));
+  return signIn;
+}
+
+/** The holder of the token; undefined if the server needs no token from an authorization server. */
+function resolveHolder(
   { server, principal }: DiagnosisContext,
-  allowsAnonymous: boolean,
+  { allowsAnonymous }: AnonymousResponse,
 ): string | undefined {
   if (usesClientCredentialsGrant(server.settings)) return APP_HOLDER;
   if (server.scope !== 'user' || !mayRequireOAuth(server)) return undefined;
   return allowsAnonymous && !needsOAuth(server.settings) ? undefined : credentialHolder(principal);
 }
 
-/** What of it speaks of the authorization server, and not of what the server says about itself. */
+/** Problems of the authorization server. Other problems concern the metadata of the MCP server. */
 const authorizationServerProblems: ReadonlySet<SignInProblem> = new Set([
   'no_authorization_server',
   'issuer_mismatch',
   'pkce_missing',
 ]);
 
-export function createSignInCheck(
-  { signIn }: Pick<DiagnoseParts, 'signIn'>,
-  { server, principal: { tenant }, canSeeAddresses }: DiagnosisContext,
+/** The value is the discovered sign-in, or the finding of the `authorization_server` step. */
+async function checkMetadata(
+  { signIn }: SignInParts,
+  { server, principal: { tenant } }: DiagnosisContext,
   holder: string,
   challenge: Challenge | undefined,
-): SignInCheck {
-  let discoveredSignIn: DiscoveredSignIn | undefined;
-  let refusal: StepFinding | undefined;
+): Promise<StepResult<DiscoveredSignIn | StepFinding>> {
+  const target = await resolveSignInTarget(signIn.servers, server, { tenant, holder });
+  if (!target) return { finding: toProblemFinding(new SignInImpossible('not_fillable')) };
+  const finding = ok(
+    'The authorization server is known from the metadata of the server or from its definition.',
+  );
+  try {
+    return { finding, value: { target, discovered: await signIn.discovery.discover(target, challenge) } };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const problem = toProblemFinding(error);
+    return isAuthorizationServerProblem(error) ? { finding, value: problem } : { finding: problem };
+  }
+}
 
-  return {
-    getDiscoveredSignIn: () => discoveredSignIn,
-    async checkMetadata() {
-      const target = await resolveSignInTarget(signIn.servers, server, { tenant, holder });
-      if (!target) return toProblemFinding(new SignInImpossible('not_fillable'));
-      try {
-        discoveredSignIn = { target, discovered: await signIn.discovery.discover(target, challenge) };
-      } catch (error) {
-        if (!(error instanceof GatewayError)) throw error;
-        if (!isAuthorizationServerProblem(error)) return toProblemFinding(error);
-        refusal = toProblemFinding(error);
-      }
-      return ok('The authorization server is known from the metadata of the server or from its definition.');
-    },
-    checkAuthorizationServer() {
-      if (!discoveredSignIn) return refusal ?? failed('MCP_AUTHORIZATION_UNAVAILABLE');
-      const { asMetadata, requiresConfirmation } = discoveredSignIn.discovered;
-      const subject = canSeeAddresses ? `${getHost(asMetadata.issuer)} may` : 'The authorization server may';
-      const consentText = requiresConfirmation
-        ? ' Users must confirm first, because its domain differs from that of the server.'
-        : '';
-      return ok(`${subject} issue tokens for this server, and it supports PKCE.${consentText}`);
-    },
-    async checkClient() {
-      if (!discoveredSignIn) return failed('MCP_AUTHORIZATION_UNAVAILABLE');
-      const { target, discovered } = discoveredSignIn;
-      const { asMetadata } = discovered;
-      try {
-        const client = await signIn.clients.resolveClient(
-          { tenant, target, issuer: asMetadata.issuer, asMetadata },
-          '',
-        );
-        if (client.source === 'configured') return ok('The definition names the OAuth client.');
-        const { documentUrl, publicDocumentUrl } = signIn.clients.clientUrls(target);
-        if (asMetadata.supportsClientDocuments && (documentUrl ?? publicDocumentUrl) !== null) {
-          return ok('The authorization server reads the client metadata document of the gateway.');
-        }
-        if (client.clientId !== '') return ok('The gateway is registered there as a client.');
-        if (asMetadata.registrationEndpoint !== null)
-          return ok('The gateway registers there with the first sign-in.');
-      } catch (error) {
-        if (error instanceof SignInImpossible) return toProblemFinding(error);
-        throw error;
-      }
-      return toProblemFinding(new SignInImpossible('no_client'));
-    },
-  };
+function toIssuerFinding(
+  { canSeeAddresses }: DiagnosisContext,
+  { discovered }: DiscoveredSignIn,
+): StepFinding {
+  const { asMetadata, requiresConfirmation } = discovered;
+  const subject = canSeeAddresses ? `${getHost(asMetadata.issuer)} may` : 'The authorization server may';
+  const consentText = requiresConfirmation
+    ? ' Users must confirm first, because its domain differs from that of the server.'
+    : '';
+  return ok(`${subject} issue tokens for this server, and it supports PKCE.${consentText}`);
+}
+
+/** Checks how the gateway would identify itself as a client. */
+async function checkClient(
+  { signIn }: SignInParts,
+  { principal: { tenant } }: DiagnosisContext,
+  discoveredSignIn: DiscoveredSignIn | undefined,
+): Promise<StepFinding> {
+  if (!discoveredSignIn) return failed('MCP_AUTHORIZATION_UNAVAILABLE');
+  const { target, discovered } = discoveredSignIn;
+  const { asMetadata } = discovered;
+  try {
+    const client = await signIn.clients.resolveClient(
+      { tenant, target, issuer: asMetadata.issuer, asMetadata },
+      '',
+    );
+    if (client.source === 'configured') return ok('The definition names the OAuth client.');
+    const { documentUrl, publicDocumentUrl } = signIn.clients.clientUrls(target);
+    if (asMetadata.supportsClientDocuments && (documentUrl ?? publicDocumentUrl) !== null) {
+      return ok('The authorization server reads the client metadata document of the gateway.');
+    }
+    if (client.clientId !== '') return ok('The gateway is registered there as a client.');
+    if (asMetadata.registrationEndpoint !== null)
+      return ok('The gateway registers there with the first sign-in.');
+  } catch (error) {
+    if (error instanceof SignInImpossible) return toProblemFinding(error);
+    throw error;
+  }
+  return toProblemFinding(new SignInImpossible('no_client'));
 }
 
 function isAuthorizationServerProblem(error: GatewayError): boolean {
@@ -121,19 +163,18 @@ function toProblemFinding(error: GatewayError): StepFinding {
   return failed(error.code);
 }
 
-/** It says how long a sign-in lasts, and nothing about what it reaches. */
+/** Requests a refresh token; it grants no access, so a missing one is not reported. */
 const OFFLINE_SCOPE = 'offline_access';
 
-/** What was granted beside what is asked for. Scopes that the server names are counted: they are its words. */
+/** Compares the granted scopes with the requested ones. Scopes that the server names are counted, not repeated. */
 export function checkScopes(
   { scopes, kind }: Pick<CredentialSummary, 'scopes' | 'kind'>,
   { target, discovered }: DiscoveredSignIn,
 ): StepFinding {
   const granted = new Set(scopeList(scopes));
   if (granted.size === 0) {
-    return skipped(
-      kind === 'static' ? 'The scopes of the token are not known.' : 'The granted scopes are not known.',
-    );
+    const subject = kind === 'static' ? 'The scopes of the token' : 'The granted scopes';
+    return skipped(`${subject} are not known.`);
   }
   const { scope: configured } = target.oauth;
   const { challengedScope: challenged, publishedScopes: published, asMetadata } = discovered;
@@ -146,5 +187,6 @@ export function checkScopes(
     configured === undefined
       ? `${missing.length} of ${requested.length} scopes that the server requires`
       : `scopes of the definition: ${missing.join(' ')}`;
-  return warning(`Your sign-in lacks ${missingText}.`, 'If calls are rejected, connect the server again.');
+  const action = 'If calls are rejected, connect the server again.';
+  return warning(`Your sign-in lacks ${missingText}.`, action);
 }
