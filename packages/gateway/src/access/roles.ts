@@ -19,7 +19,7 @@ export interface Role {
   readonly name: string;
   readonly description: string;
   readonly isBuiltIn: boolean;
-  readonly permissions: Readonly<Record<McpPermission, boolean>>;
+  readonly permissions: PermissionSet;
   /** The permissions that the configuration file sets. */
   readonly managed: readonly McpPermission[];
   /** 0 if the store has no record of the role. */
@@ -108,8 +108,7 @@ export function createRoles({ store, getConfiguredPermissions, changes, clock, l
   }
 
   function roleHasPermission(tenant: string, role: string, permission: McpPermission): boolean {
-    const bit = permissionBits.get(permission) ?? 0;
-    return ((getTable()?.getBits(tenant, role) ?? 0) & bit) !== 0;
+    return getTable()?.getPermissions(tenant, role)?.[permission] === true;
   }
 
   const listRecords = (tenant: string) => (records ?? []).filter((record) => record.tenant === tenant);
@@ -164,11 +163,6 @@ export function requireAdmin(principal: Principal): void {
   if (!isAdmin(principal)) throw new GatewayError('FORBIDDEN');
 }
 
-/** A map, not an object: an unknown permission has no bit, even if its name is a property of `Object.prototype`. */
-const permissionBits: ReadonlyMap<string, number> = new Map(
-  mcpPermissions.map((permission, index) => [permission, 2 ** index]),
-);
-
 /**
  * The permissions of a role: the configuration file wins over the stored value, which wins over the default. A custom
  * role has no defaults and is not configurable in the file.
@@ -177,7 +171,7 @@ function getEffectivePermissions(
   name: string,
   stored: Readonly<Record<string, boolean>>,
   configured: ConfiguredPermissions,
-): Record<McpPermission, boolean> {
+): PermissionSet {
   const builtIn = isBuiltInRole(name) ? name : null;
   const isGranted = (permission: McpPermission): boolean => {
     const value =
@@ -188,33 +182,28 @@ function getEffectivePermissions(
   };
   return Object.fromEntries(
     mcpPermissions.map((permission) => [permission, isGranted(permission)]),
-  ) as Record<McpPermission, boolean>;
+  ) as PermissionSet;
 }
 
-/** The permissions of every role of every tenant as bit sets, for lookups on each call. */
+type PermissionSet = Readonly<Record<McpPermission, boolean>>;
+
+/** The effective permissions of every role of every tenant, for lookups on each call. */
 interface RoleTable {
-  /** 0 for a role that does not exist. */
-  getBits(tenant: string, role: string): number;
+  /** Undefined for a role that does not exist. */
+  getPermissions(tenant: string, role: string): PermissionSet | undefined;
 }
 
 function buildRoleTable(records: readonly RoleRecord[], configured: ConfiguredPermissions): RoleTable {
-  const builtInBits = new Map<string, number>(
-    builtInRoles.map((role) => [role, toBits(getEffectivePermissions(role, {}, configured))]),
+  const builtIn = new Map<string, PermissionSet>(
+    builtInRoles.map((role) => [role, getEffectivePermissions(role, {}, configured)]),
   );
-  const tenants = new Map<string, Map<string, number>>();
+  const tenants = new Map<string, Map<string, PermissionSet>>();
   for (const { tenant, name, permissions } of records) {
-    const roles = tenants.get(tenant) ?? new Map<string, number>();
+    const roles = tenants.get(tenant) ?? new Map<string, PermissionSet>();
     tenants.set(tenant, roles);
-    roles.set(name, toBits(getEffectivePermissions(name, permissions, configured)));
+    roles.set(name, getEffectivePermissions(name, permissions, configured));
   }
   return {
-    getBits: (tenant, role) => tenants.get(tenant)?.get(role) ?? builtInBits.get(role) ?? 0,
+    getPermissions: (tenant, role) => tenants.get(tenant)?.get(role) ?? builtIn.get(role),
   };
-}
-
-function toBits(permissions: Record<McpPermission, boolean>): number {
-  return mcpPermissions.reduce(
-    (bits, permission) => (permissions[permission] ? bits | (permissionBits.get(permission) ?? 0) : bits),
-    0,
-  );
 }

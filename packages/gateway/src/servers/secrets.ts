@@ -5,8 +5,8 @@
  * Invariants:
  * - No answer contains a secret. `maskSecrets` masks every field that is not known to be harmless.
  * - A stored secret is sent only to the destination that its author chose. If a field that determines the destination
- *   changes, the secret must be entered again (`requireSameBinding`). Otherwise an editor could point the server at a
- *   host of their own and read the secret there.
+ *   changes, the secret must be entered again (`requireSameBinding`). Otherwise an editor could point the server at
+ *   another host and read the secret there.
  * - A value that a user entered for a server is deleted when the destination changes (`describeValueDestinations`).
  */
 import { type ErrorCode, createFinding, secretMask } from '@behalf/contracts';

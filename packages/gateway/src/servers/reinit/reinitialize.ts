@@ -43,88 +43,126 @@ export interface SignInStarter {
 /**
  * Reconnects a server for this user and lists its tools. If the user must sign in first, discovers the tools without
  * credentials.
+ *
+ * `connectionTimeout` ends the attempt for this caller only. A connection or list request that other callers may share
+ * continues, and the timeout does not count for the circuit breaker: otherwise a few callers with short timeouts could
+ * block the server for all users.
  */
 export async function reinitialize(
   parts: ReinitParts,
   name: string,
-  options: ReinitOptions,
+  { connectionTimeout, forceNew = true }: ReinitOptions,
   inbound: Inbound,
 ): Promise<ReinitResult> {
-  const server = resolveAllowedServer(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
-  const outcome = await attemptWithTimeout(parts, server, options, inbound);
-  return toReinitResult(server.name, outcome, parts.clock.now());
-}
-
-interface AbortableInbound extends Inbound {
-  readonly signal: AbortSignal;
-}
-
-/**
- * Ends the attempt for this caller after `connectionTimeout`. A connection or list request that other callers may share
- * continues, and the timeout does not count for the circuit breaker: otherwise a few callers with short timeouts could
- * block the server for all users.
- */
-async function attemptWithTimeout(
-  parts: ReinitParts,
-  server: AllowedServer,
-  options: ReinitOptions,
-  inbound: Inbound,
-): Promise<ReinitOutcome> {
   const { clock, inspectionScheduler } = parts;
-  const { connectionTimeout } = options;
-  const callerSignal = toAbortSignal(inbound.signal);
-  if (connectionTimeout === undefined)
-    return attempt(parts, server, options, { ...inbound, signal: callerSignal });
+  const server = resolveAllowedServer(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
   const timeout = new AbortController();
-  const signal = AbortSignal.any([callerSignal, timeout.signal]);
-  const attempted = attempt(parts, server, options, { ...inbound, signal });
-  return withTimeout(clock, connectionTimeout, attempted, (): ReinitOutcome => {
-    timeout.abort();
-    const isRepeated = inspectionScheduler.getState(server).kind === 'failed';
-    return { kind: 'unreachable', code: 'MCP_TIMEOUT', isRepeated };
-  });
+  const signal = AbortSignal.any([toAbortSignal(inbound.signal), timeout.signal]);
+  const attempted = attempt(parts, server, { ...inbound, signal }, forceNew);
+  const outcome =
+    connectionTimeout === undefined
+      ? await attempted
+      : await withTimeout(clock, connectionTimeout, attempted, (): ReinitOutcome => {
+          timeout.abort();
+          const isRepeated = inspectionScheduler.getState(server).kind === 'failed';
+          return { kind: 'unreachable', code: 'MCP_TIMEOUT', isRepeated };
+        });
+  return toReinitResult(server.name, outcome, clock.now());
 }
 
 async function attempt(
   parts: ReinitParts,
   server: AllowedServer,
-  options: ReinitOptions,
-  inbound: AbortableInbound,
+  inbound: Inbound & { readonly signal: AbortSignal },
+  forceNew: boolean,
 ): Promise<ReinitOutcome> {
-  const repeatedFailure = await retryInspection(parts, server, inbound);
+  const { principal, signal } = inbound;
+
+  async function connect(): Promise<ReinitOutcome> {
+    const budget = createTokenRequestBudget();
+    const obtain = (shared: Cancellation = signal) =>
+      prepareCredential(parts, server, { ...inbound, signal: shared }, { budget, bypassesBreaker: true });
+    const options = { refresh: true, lease: { bypassesBreaker: true, forceNew } };
+    const tools = await loadTools(parts, server, obtain, inbound, options);
+    return { kind: 'connected', tools: filterAvailable(tools) };
+  }
+
+  /** Repeats a failed inspection. Returns an outcome if the server is still unreachable. */
+  async function retryInspection(): Promise<ReinitOutcome | undefined> {
+    const { inspectionScheduler } = parts;
+    if (server.scope !== 'app' || inspectionScheduler.getState(server).kind !== 'failed') return undefined;
+    const state = await inspectionScheduler.reinspect(server, signal);
+    if (state.kind !== 'failed' || state.code === 'MCP_CREDENTIAL_REJECTED') return undefined;
+    return { kind: 'unreachable', code: state.code, isRepeated: true, retryAt: state.retryAt };
+  }
+
+  async function toOutcome(error: unknown): Promise<ReinitOutcome> {
+    if (error instanceof SignInRequired) return requireSignIn(error);
+    if (error instanceof UpstreamError) {
+      const isSignIn = error.reason === 'unauthorized' && mayRequireOAuth(server);
+      return isSignIn ? requireSignIn(new SignInRequired('absent')) : toUpstreamOutcome(error);
+    }
+    if (error instanceof ReauthNeeded) {
+      const { reason, detail } = error;
+      // Without a subject token, the tools are discovered. If the provider rejected the token, the caller gets none.
+      const hasNoSubject = reason === 'absent' || reason === 'expired_no_refresh';
+      const tools = hasNoSubject ? await discoverTools() : null;
+      return { kind: 'obo_failed', code: detail.code, retryable: false, tools };
+    }
+    if (!(error instanceof GatewayError)) throw error;
+    const { code } = error;
+    if (code === 'MCP_OBO_FORBIDDEN' || code.startsWith('OBO_')) {
+      const retryable = code === 'OBO_TEMPORARY' || code === 'OBO_EMPTY_RESPONSE';
+      return { kind: 'obo_failed', code, retryable, tools: null };
+    }
+    if (code !== 'MCP_USER_VARS_MISSING') throw error;
+    return { kind: 'user_vars_missing', names: (error.errors ?? []).map(({ path }) => path) };
+  }
+
+  async function requireSignIn(signInRequired: SignInRequired): Promise<ReinitOutcome> {
+    const [tools, flow] = await Promise.all([discoverTools(), startSignIn(signInRequired)]);
+    return flow
+      ? { kind: 'authorization_required', flow, tools }
+      : { kind: 'authorization_unavailable', tools };
+  }
+
+  /** Null if no sign-in is possible. */
+  async function startSignIn(signInRequired: SignInRequired): Promise<FlowView | null> {
+    // Only users sign in, and only at user-scoped servers.
+    if (server.scope !== 'user' || principal.kind !== 'user') return null;
+    try {
+      return await parts.signInStarter.start(server, principal, signInRequired);
+    } catch (error) {
+      if (error instanceof GatewayError) return null;
+      throw error;
+    }
+  }
+
+  /** Discovers the tools without credentials. A list that was fetched with the user's credential takes precedence. */
+  async function discoverTools(): Promise<ReinitTools | null> {
+    const listed = await discoverUnauthenticated(parts, server, signal);
+    if (!listed) return null;
+    const options = { signal, onlyIfUnknown: true };
+    return filterAvailable(
+      await parts.catalog.load(server, ownerKey(server, principal), async () => listed, options),
+    );
+  }
+
+  function filterAvailable({ tools }: ToolList): ReinitTools {
+    const policy = parts.policy();
+    return tools.filter((tool) => isToolAvailable(policy, principal, server, tool));
+  }
+
+  const repeatedFailure = await retryInspection();
   if (repeatedFailure) return repeatedFailure;
   try {
-    const budget = createTokenRequestBudget();
-    const obtain = (signal: Cancellation = inbound.signal) =>
-      prepareCredential(parts, server, { ...inbound, signal }, { budget, bypassesBreaker: true });
-    const tools = await loadTools(parts, server, obtain, inbound, {
-      refresh: true,
-      lease: { bypassesBreaker: true, forceNew: options.forceNew ?? true },
-    });
-    return { kind: 'connected', tools: filterOffered(parts, server, inbound, tools) };
+    return await connect();
   } catch (error) {
-    if (inbound.signal.aborted) throw error;
-    if (needsChatRequest(server, inbound) && isDeferrable(error)) return { kind: 'deferred' };
-    if (error instanceof SignInRequired) return toSignInOutcome(parts, server, inbound, error);
-    if (error instanceof ReauthNeeded) return toReauthOutcome(parts, server, inbound, error);
-    if (error instanceof UpstreamError) return toUpstreamErrorOutcome(parts, server, inbound, error);
-    if (
-      error instanceof GatewayError &&
-      (error.code === 'MCP_OBO_FORBIDDEN' || error.code.startsWith('OBO_'))
-    ) {
-      const retryable = error.code === 'OBO_TEMPORARY' || error.code === 'OBO_EMPTY_RESPONSE';
-      return { kind: 'obo_failed', code: error.code, retryable, tools: null };
-    }
-    if (error instanceof GatewayError && error.code === 'MCP_USER_VARS_MISSING') {
-      return { kind: 'user_vars_missing', names: (error.errors ?? []).map(({ path }) => path) };
-    }
-    throw error;
+    if (signal.aborted) throw error;
+    // The definition contains fields of a chat request, and this request has none.
+    const needsChatRequest = server.scope === 'user' && server.requestScoped && !inbound.fields;
+    return needsChatRequest && isDeferrable(error) ? { kind: 'deferred' } : toOutcome(error);
   }
-}
-
-/** Whether the definition contains fields of a chat request and this request has none. */
-function needsChatRequest(server: AllowedServer, { fields }: Inbound): boolean {
-  return server.scope === 'user' && server.requestScoped && !fields;
 }
 
 /** Whether a chat request will resolve the error. Missing user variables are not deferred: the user must enter them. */
@@ -136,102 +174,10 @@ function isDeferrable(error: unknown): boolean {
   );
 }
 
-/** Repeats a failed inspection. Returns an outcome if the server is still unreachable. */
-async function retryInspection(
-  { inspectionScheduler }: ReinitParts,
-  server: AllowedServer,
-  { signal }: AbortableInbound,
-): Promise<ReinitOutcome | undefined> {
-  if (server.scope !== 'app' || inspectionScheduler.getState(server).kind !== 'failed') return undefined;
-  const state = await inspectionScheduler.reinspect(server, signal);
-  if (state.kind !== 'failed' || state.code === 'MCP_CREDENTIAL_REJECTED') return undefined;
-  return { kind: 'unreachable', code: state.code, isRepeated: true, retryAt: state.retryAt };
-}
-
-function filterOffered(
-  { policy }: PolicyParts,
-  server: AllowedServer,
-  { principal }: Inbound,
-  { tools }: ToolList,
-): ReinitTools {
-  const currentPolicy = policy();
-  return tools.filter((tool) => isToolAvailable(currentPolicy, principal, server, tool));
-}
-
-async function toUpstreamErrorOutcome(
-  parts: ReinitParts,
-  server: AllowedServer,
-  inbound: AbortableInbound,
-  error: UpstreamError,
-): Promise<ReinitOutcome> {
-  const { code, outcome, reason } = error;
-  if (reason === 'unauthorized' && mayRequireOAuth(server))
-    return toSignInOutcome(parts, server, inbound, new SignInRequired('absent'));
+function toUpstreamOutcome({ code, outcome }: UpstreamError): ReinitOutcome {
   if (code === 'MCP_CREDENTIAL_REJECTED') return { kind: 'credential_rejected' };
   if (outcome !== 'unreachable' && outcome !== 'unknown') return { kind: 'failed', code };
   // Listing tools has no side effects, so an unknown outcome only means that the server did not respond.
   const unreachableCode = code === 'MCP_OUTCOME_UNCERTAIN' ? 'MCP_UNREACHABLE' : code;
   return { kind: 'unreachable', code: unreachableCode, isRepeated: false };
-}
-
-/**
- * If the caller has no subject token, discovers the tools without credentials. If the provider rejected the subject
- * token, the caller gets no tools.
- */
-async function toReauthOutcome(
-  parts: ReinitParts,
-  server: AllowedServer,
-  inbound: AbortableInbound,
-  { reason, detail: { code } }: ReauthNeeded,
-): Promise<ReinitOutcome> {
-  const hasNoSubject = reason === 'absent' || reason === 'expired_no_refresh';
-  const tools = hasNoSubject ? await listUnauthenticated(parts, server, inbound) : null;
-  return { kind: 'obo_failed', code, retryable: false, tools };
-}
-
-async function toSignInOutcome(
-  parts: ReinitParts,
-  server: AllowedServer,
-  inbound: AbortableInbound,
-  signInRequired: SignInRequired,
-): Promise<ReinitOutcome> {
-  const [tools, flow] = await Promise.all([
-    listUnauthenticated(parts, server, inbound),
-    startSignIn(parts, server, inbound, signInRequired),
-  ]);
-  return flow
-    ? { kind: 'authorization_required', flow, tools }
-    : { kind: 'authorization_unavailable', tools };
-}
-
-/** Null if no sign-in is possible. */
-async function startSignIn(
-  { signInStarter }: ReinitParts,
-  server: AllowedServer,
-  { principal }: AbortableInbound,
-  signInRequired: SignInRequired,
-): Promise<FlowView | null> {
-  // Only users sign in, and only at user-scoped servers.
-  if (server.scope !== 'user' || principal.kind !== 'user') return null;
-  try {
-    return await signInStarter.start(server, principal, signInRequired);
-  } catch (error) {
-    if (error instanceof GatewayError) return null;
-    throw error;
-  }
-}
-
-async function listUnauthenticated(
-  parts: ReinitParts,
-  server: AllowedServer,
-  inbound: AbortableInbound,
-): Promise<ReinitTools | null> {
-  const listed = await discoverUnauthenticated(parts, server, inbound.signal);
-  if (!listed) return null;
-  const tools = await parts.catalog.load(server, ownerKey(server, inbound.principal), async () => listed, {
-    signal: inbound.signal,
-    // A list that was fetched with the user's credential takes precedence.
-    onlyIfUnknown: true,
-  });
-  return filterOffered(parts, server, inbound, tools);
 }
