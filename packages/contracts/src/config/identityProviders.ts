@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { section } from './section.ts';
 import { parseUrl } from './url.ts';
 
+/** The only audience of a client assertion (RFC 7523): the issuer identifier, or the URL of the token endpoint. */
+export const ClientAssertionAudience = z.enum(['issuer', 'token_endpoint']);
+
 /**
  * On-Behalf-Of: the gateway exchanges the caller's token for one for this server. Only for `sse` and
  * `streamable-http`.
@@ -81,6 +84,9 @@ export const ResourceAuthorizationServer = section({
     .describe(
       'Client authentication method. Absent: `private_key_jwt` with a `privateKeyFile`, else `basic`.',
     ),
+  clientAssertionAudience: ClientAssertionAudience.optional().describe(
+    '`aud` of client assertions signed with `privateKeyFile`. Absent: `issuer`.',
+  ),
   caFile: z.string().min(1).optional().describe('PEM file of the CA that signed its certificate.'),
 });
 export type ResourceAuthorizationServer = z.output<typeof ResourceAuthorizationServer>;
@@ -126,6 +132,9 @@ export const IdentityProvider = section({
     .describe(
       'Client authentication method (not for `entra`). Absent: `private_key_jwt` with a `privateKeyFile`, else `basic`.',
     ),
+  clientAssertionAudience: ClientAssertionAudience.optional().describe(
+    '`aud` of client assertions signed with `privateKeyFile` (not for `entra`). Absent: `issuer`, or `token_endpoint` if the entry has no `issuer`.',
+  ),
   parameters: z
     .record(z.string().min(1), z.string())
     .optional()

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ClientAssertionAudience } from './identityProviders.ts';
 import { section, unusedKey } from './section.ts';
 import { parseUrl } from './url.ts';
 
@@ -95,6 +96,9 @@ export const OAuthIssuer = section({
     .enum(['per-token', 'never'])
     .default('never')
     .describe('`per-token`: revoking a replaced token does not affect the rest of its grant.'),
+  clientAssertionAudience: ClientAssertionAudience.optional().describe(
+    '`aud` of client assertions (`private_key_jwt`) at this authorization server. Absent: `issuer`.',
+  ),
   origins: z
     .array(z.string().min(1))
     .default([])

@@ -89,6 +89,26 @@ describe('a provider that tokens are exchanged at', () => {
     expect(provider({ ...withoutClient, clientAuth: 'basic' }, here)).toEqual([]);
   });
 
+  test('clientAssertionAudience needs a key, and an issuer to name', () => {
+    const { clientSecret: _, ...withoutSecret } = exchange;
+    const signed = { ...withoutSecret, ...certificate };
+    const at = (place: object) => provider({ ...signed, issuer: undefined, ...place });
+    for (const clientAssertionAudience of ['issuer', 'token_endpoint']) {
+      expect(provider({ ...signed, clientAssertionAudience })).toEqual([]);
+      expect(provider({ ...exchange, clientAssertionAudience })).toEqual([
+        ['clientAssertionAudience', 'provider_field'],
+      ]);
+    }
+    const tokenEndpoint = 'https://sso.example/token';
+    expect(at({ tokenEndpoint, clientAssertionAudience: 'token_endpoint' })).toEqual([]);
+    expect(at({ tokenEndpoint, clientAssertionAudience: 'issuer' })).toEqual([
+      ['clientAssertionAudience', 'missing'],
+    ]);
+    expect(provider({ ...signed, clientAssertionAudience: 'both' })).toEqual([
+      ['clientAssertionAudience', 'wrong_value'],
+    ]);
+  });
+
   test('the login client is nobody’s, and its secret nobody’s, elsewhere', () => {
     const missing = ['clientId', 'missing'];
     const at = (place: object, issuer: string, type = 'token-exchange') =>

@@ -15,6 +15,7 @@ const endpoints = ['issuer', 'authority', 'tokenEndpoint'] as const;
 const unsupportedByEntra = [
   'tokenEndpoint',
   'clientAuth',
+  'clientAssertionAudience',
   'parameters',
   'subjectTokenType',
   'requestedTokenType',
@@ -45,6 +46,7 @@ export function checkProvider(provider: ProviderSettings, context: ProviderConte
       ? checkIdJagProvider(provider, path, context.login)
       : checkIdJagOnlyFields(provider, path)),
     ...checkClientCredential(provider, path, context),
+    ...(provider.type === 'entra' ? [] : checkAssertionAudience(provider, path)),
     ...checkTargetOrigins(provider, path),
   ];
 }
@@ -218,6 +220,27 @@ function checkClientAuth(provider: ProviderSettings, path: Path, inheritsSecret:
   ];
 }
 
+/** The audience of an assertion that the gateway signs. It needs a key, and `issuer` needs the issuer identifier. */
+function checkAssertionAudience(
+  {
+    clientAssertionAudience,
+    privateKeyFile,
+    issuer,
+    tokenEndpoint,
+  }: Pick<ProviderSettings, 'clientAssertionAudience' | 'privateKeyFile' | 'issuer' | 'tokenEndpoint'>,
+  path: Path,
+): Finding[] {
+  const keyPath = [...path, 'clientAssertionAudience'];
+  if (clientAssertionAudience === undefined) return [];
+  if (privateKeyFile === undefined) {
+    const message = 'has no effect without a privateKeyFile';
+    return [createFinding(keyPath, 'provider_field', message, 'add privateKeyFile, or remove it')];
+  }
+  if (clientAssertionAudience === 'token_endpoint' || issuer !== undefined || tokenEndpoint === undefined)
+    return [];
+  return [createFinding(keyPath, 'missing', 'needs the issuer', 'add issuer, or write token_endpoint')];
+}
+
 function checkTargetOrigins({ targets }: ProviderSettings, path: Path): Finding[] {
   return (targets ?? []).flatMap((target, t) =>
     target.origins.flatMap((origin, o) =>
@@ -313,7 +336,11 @@ function checkRefreshTokenSubject(
 
 function checkResourceServer(server: ResourceAuthorizationServer, serverPath: Path): Finding[] {
   const { clientSecret, certificateFile, privateKeyFile, clientAuth } = server;
-  const findings = [...checkEmptyServerTexts(server, serverPath), ...checkUrls(server, serverPath)];
+  const findings = [
+    ...checkEmptyServerTexts(server, serverPath),
+    ...checkUrls(server, serverPath),
+    ...checkAssertionAudience(server, serverPath),
+  ];
   if (certificateFile !== undefined && privateKeyFile === undefined) {
     findings.push(
       createFinding(

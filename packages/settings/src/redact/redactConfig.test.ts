@@ -23,6 +23,7 @@ const shownKeys = new Set(
   oauth.revocation_endpoint_auth_methods_supported oauth.resource oauth.legacyAuthDiscovery oauth.grant
   oauth.private_key_file oauth.private_key_id oauth.private_key_alg oauth.authorize_params.* oauth.dpop
   issuers.*.profile issuers.*.pkce issuers.*.resource issuers.*.rotationGraceSeconds issuers.*.revokeOnReplace
+  issuers.*.clientAssertionAudience
   obo.scopes obo.provider obo.grant obo.audience obo.resource
   customUserVars.*.title customUserVars.*.description customUserVars.*.sensitive
   access.users access.groups access.roles tools.include tools.exclude tools.readOnlyOnly
@@ -35,6 +36,7 @@ const shownKeys = new Set(
   toolApproval.enabled toolApproval.mode toolApproval.allow toolApproval.deny toolApproval.ask
   roles.*.allow roles.*.deny roles.*.ask roles.*.readOnlyOnly
   identityProviders.*.type identityProviders.*.clientId identityProviders.*.clientAuth
+  identityProviders.*.clientAssertionAudience resourceServers.clientAssertionAudience
   identityProviders.*.certificateFile identityProviders.*.privateKeyFile identityProviders.*.assertionFile
   identityProviders.*.actorTokenFile identityProviders.*.caFile identityProviders.*.subjectTokenType
   identityProviders.*.requestedTokenType identityProviders.*.dpop targets.scopes

@@ -132,7 +132,8 @@ const endpoint = redactFields({
 });
 
 const provider = redactFields({
-  ...sameRule(keepValue, 'type', 'clientId', 'clientAuth', 'subjectTokenType', 'requestedTokenType', 'dpop'),
+  ...sameRule(keepValue, 'type', 'clientId', 'clientAuth', 'clientAssertionAudience', 'dpop'),
+  ...sameRule(keepValue, 'subjectTokenType', 'requestedTokenType'),
   ...sameRule(keepValue, 'certificateFile', 'privateKeyFile', 'assertionFile', 'actorTokenFile', 'caFile'),
   ...sameRule(maskIssuer, 'issuer', 'authority', 'tokenEndpoint'),
   clientSecret: maskSecret,
@@ -140,7 +141,8 @@ const provider = redactFields({
   targets: redactItems(redactFields({ scopes: keepValue, origins: redactItems(maskIssuer) })),
   resourceServers: redactItems(
     redactFields({
-      ...sameRule(keepValue, 'clientId', 'clientAuth', 'certificateFile', 'privateKeyFile', 'caFile'),
+      ...sameRule(keepValue, 'clientId', 'clientAuth', 'clientAssertionAudience'),
+      ...sameRule(keepValue, 'certificateFile', 'privateKeyFile', 'caFile'),
       ...sameRule(maskIssuer, 'issuer', 'tokenEndpoint'),
       clientSecret: maskSecret,
     }),
@@ -161,6 +163,7 @@ const document = redactFields({
     issuers: redactValues(
       redactFields({
         ...sameRule(keepValue, 'profile', 'pkce', 'resource', 'rotationGraceSeconds', 'revokeOnReplace'),
+        clientAssertionAudience: keepValue,
         ...sameRule(redactItems(maskIssuer), 'origins', 'endpointOrigins'),
       }),
     ),
