@@ -55,6 +55,8 @@ export interface DevClient {
   audiences?: readonly string[];
   /** PEM certificates for `private_key_jwt`, instead of a secret. For exchanges. */
   certificates?: readonly string[];
+  /** The only accepted `aud` of assertions signed with these keys. Absent: both. */
+  assertionAudience?: 'issuer' | 'token_endpoint';
   /** Trusted issuers of client assertions, instead of a secret. For exchanges. */
   federatedCredentials?: readonly FederatedCredential[];
   /** Its client ID at other authorization servers, by issuer, for identity assertions (ID-JAG). */

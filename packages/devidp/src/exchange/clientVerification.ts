@@ -26,8 +26,8 @@ export type ClientFault =
 interface ClientVerificationParts {
   clients: readonly DevClient[];
   clock: Clock;
-  /** Accepted `aud` values of an assertion: this endpoint and, where allowed, the issuer. */
-  audiences: readonly string[];
+  /** Accepted `aud` values of an assertion. Entra does not accept the issuer. */
+  audiences: { readonly token_endpoint: string; readonly issuer?: string };
   /** Whether an assertion must name its certificate, as Entra requires. */
   requiresThumbprint: boolean;
 }
@@ -78,9 +78,10 @@ export function readClaimedClientId({ form, headers }: ClientRequest): string | 
 
 async function verifyCertificateAssertion(
   assertion: string,
-  { id, certificates = [] }: DevClient,
+  { id, certificates = [], assertionAudience }: DevClient,
   { clock, audiences, requiresThumbprint }: ClientVerificationParts,
 ): Promise<ClientFault | undefined> {
+  const accepted = assertionAudience ? [audiences[assertionAudience]] : Object.values(audiences);
   const header = decodeProtectedHeader(assertion) as Record<string, unknown>;
   const thumbprint = header['x5t#S256'] ?? header.x5t;
   const certificate = certificates.find((pem) =>
@@ -94,7 +95,7 @@ async function verifyCertificateAssertion(
   return findAssertionFault(() =>
     jwtVerify(assertion, new X509Certificate(certificate).publicKey, {
       algorithms: ['RS256', 'PS256'],
-      ...{ issuer: id, subject: id, audience: [...audiences] },
+      ...{ issuer: id, subject: id, audience: accepted.filter((audience) => audience !== undefined) },
       ...{ requiredClaims: ['exp'], currentDate: new Date(clock.now()), clockTolerance: CLOCK_TOLERANCE_S },
     }),
   );

@@ -67,7 +67,8 @@ export function createEntraDialect(parts: EntraDialectParts): Dialect {
     createThrottle: (retryAfterSeconds) =>
       createAadstsRefusal(clock, 90055, 'There are too many incoming requests.', { retryAfterSeconds }),
     async grant({ form, headers }) {
-      const verificationParts = { clients, clock, audiences: [tokenEndpoint], requiresThumbprint: true };
+      const audiences = { token_endpoint: tokenEndpoint };
+      const verificationParts = { clients, clock, audiences, requiresThumbprint: true };
       const client = await verifyClient({ form, headers }, verificationParts);
       if (typeof client === 'string') throw createRefusal(clientErrors[client]);
       if (form.get('grant_type') !== JWT_BEARER || form.get('requested_token_use') !== 'on_behalf_of') {

@@ -195,7 +195,7 @@ export function createOAuthDialect(parts: OAuthDialectParts): Dialect {
       const verificationParts = {
         clients,
         clock,
-        audiences: [tokenEndpoint, issuer],
+        audiences: { token_endpoint: tokenEndpoint, issuer },
         requiresThumbprint: false,
       };
       const client = await verifyClient({ form, headers }, verificationParts);

@@ -68,7 +68,7 @@ export async function createResourceAs(options: ResourceAsOptions): Promise<Reso
     const verificationParts = {
       clients,
       clock,
-      audiences: [tokenEndpoint, issuer],
+      audiences: { token_endpoint: tokenEndpoint, issuer },
       requiresThumbprint: false,
     };
     const client = await verifyClient({ form, headers }, verificationParts);

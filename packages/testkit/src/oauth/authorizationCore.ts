@@ -31,6 +31,7 @@ const defaults: AuthorizationSwitches = {
   expiresIn: undefined,
   omitRefreshToken: false,
   omitScope: false,
+  assertionAudience: 'any',
   formEncoded: false,
   delayMs: 0,
   dropAnswers: 0,
@@ -101,7 +102,11 @@ export function createAuthorizationCore(
   const clients = createClients({
     ...sharedParts,
     fetchDocument,
-    audiences: () => [issuer(), endpointUrl('token')],
+    audiences: () => {
+      const audiences = { issuer: issuer(), token_endpoint: endpointUrl('token') };
+      const { assertionAudience } = switches;
+      return assertionAudience === 'any' ? Object.values(audiences) : [audiences[assertionAudience]];
+    },
   });
   const authorizeEndpoint = createAuthorizeEndpoint({ ...sharedParts, clients, codes });
   const tokenEndpoint = createTokenEndpoint({ ...sharedParts, clients, grants, codes, idTokens });

@@ -30,6 +30,8 @@ export interface AuthorizationSwitches {
   /** A refresh returns no refresh token. The sent one stays valid. */
   readonly omitRefreshToken: boolean;
   readonly omitScope: boolean;
+  /** The accepted `aud` of client assertions (RFC 7523). */
+  readonly assertionAudience: 'issuer' | 'token_endpoint' | 'any';
   /** Token responses are form-encoded. */
   readonly formEncoded: boolean;
   /** Delays the response of the token endpoint after processing. */
