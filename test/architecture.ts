@@ -167,8 +167,7 @@ export const confinements: readonly Confinement[] = [
     modules: ['jose', 'openid-client'],
     allowedPaths: [
       'packages/gateway/src/identity/',
-      // Our own proof towards a token endpoint.
-      'packages/gateway/src/credentials/obo/providers/',
+      // Signs the gateway's client assertions.
       'packages/gateway/src/credentials/oauth/clientAuthentication.ts',
       'packages/devidp/',
     ],

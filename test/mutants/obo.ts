@@ -39,9 +39,9 @@ export const obo: readonly Mutant[] = [
   },
   {
     id: 'lease-holder-does-not-look-again',
-    file: 'packages/gateway/src/credentials/obo/exchangeFlight.ts',
-    find: 'return (await findResult()) ?? (await work());',
-    replace: 'return await work();',
+    file: 'packages/gateway/src/replication/withLease.ts',
+    find: 'return (await findResult()) ?? (await work({ assertHeld }));',
+    replace: 'return await work({ assertHeld });',
     test: 'packages/gateway/src/credentials/obo/exchangerFlights.test.ts',
   },
   {
@@ -110,16 +110,15 @@ export const obo: readonly Mutant[] = [
   {
     id: 'subject-cached-after-a-sign-out',
     file: 'packages/gateway/src/credentials/obo/subjectSource.ts',
-    find: 'if (startEpoch === epoch) {',
-    replace: 'if (startEpoch <= epoch) {',
+    find: "if (topic !== 'sessions' && topic !== 'users') return undefined;",
+    replace: "if (topic !== 'users') return undefined;",
     test: 'packages/gateway/src/credentials/obo/subjectSourceCache.test.ts',
   },
   {
     id: 'last-subject-token-while-the-store-is-down',
     file: 'packages/gateway/src/credentials/obo/subjectSource.ts',
-    find: '    cache.delete(key);\n    const { userId } = principal;\n    const found = await find(requireAccount(await users.findById(userId), principal));',
-    replace:
-      '    const cached = cache.get(key);\n    const { userId } = principal;\n    const read = async () => find(requireAccount(await users.findById(userId), principal));\n    const found = await read().catch((error) => cached ?? Promise.reject(error));',
+    find: 'isUsable: ({ usableUntil }) => clock.now() < usableUntil,',
+    replace: 'isUsable: ({ usableUntil }) => clock.now() < usableUntil, maxStaleMs: 3_600_000,',
     test: 'packages/gateway/src/credentials/obo/subjectSourceCache.test.ts',
   },
   {
@@ -144,8 +143,15 @@ export const obo: readonly Mutant[] = [
     test: 'packages/gateway/src/credentials/oauth/dpop.test.ts',
   },
   {
+    id: 'client-assertion-for-the-token-endpoint-by-default',
+    file: 'packages/gateway/src/credentials/oauth/clientAuthentication.ts',
+    find: "audience === 'issuer' ? (issuer ?? tokenEndpoint) : tokenEndpoint",
+    replace: "audience === 'issuer' ? tokenEndpoint : (issuer ?? tokenEndpoint)",
+    test: 'test/scenarios/clientAssertionAudience.test.ts',
+  },
+  {
     id: 'token-endpoint-redirect-followed',
-    file: 'packages/gateway/src/credentials/obo/providers/tokenRequest.ts',
+    file: 'packages/gateway/src/credentials/oauth/tokenRequest.ts',
     find: "redirect: 'manual',",
     replace: "redirect: 'follow',",
     test: 'packages/gateway/src/credentials/obo/providers/responseFault.test.ts',

@@ -44,6 +44,8 @@ export interface GrantRigOptions {
   /** Of the definition. */
   readonly server?: object | ((as: AuthorizationServer) => object);
   readonly settings?: object;
+  /** Of the authorization server, in `mcpSettings.issuers`. */
+  readonly issuer?: object;
   /** Users may define servers there as well. */
   readonly isAllowedForUsers?: boolean;
   /** Of the environment. */
@@ -69,6 +71,7 @@ export function createGrantRigs(): (options?: GrantRigOptions) => Promise<GrantR
     as: options = {},
     server = {},
     settings = {},
+    issuer = {},
     isAllowedForUsers = false,
     variables = {},
     ...rest
@@ -91,7 +94,7 @@ export function createGrantRigs(): (options?: GrantRigOptions) => Promise<GrantR
     const userRestrictions = { origins: [new URL(mcp.url).origin] };
     const mcpSettings = {
       [isAllowedForUsers ? 'allowedAddresses' : 'operatorAddresses']: hosts,
-      issuers: { [as.issuer]: isAllowedForUsers ? userRestrictions : {} },
+      issuers: { [as.issuer]: { ...(isAllowedForUsers && userRestrictions), ...issuer } },
     };
     const yaml = renderYaml({ notes: serverDefinition }, { mcpSettings, ...settings });
     const gateway = track(await startInProcess(variables, yaml, clock));

@@ -52,6 +52,8 @@ export interface OboRig extends InProcessGateway {
 
 export interface OboRigOptions {
   provider?: ExchangeMethod;
+  /** The client signs assertions: which `aud` the provider accepts, and the setting of the gateway. */
+  clientKey?: { accepted: 'issuer' | 'token_endpoint'; setting?: 'issuer' | 'token_endpoint' };
   users?: readonly DevUser[];
   variables?: Record<string, string>;
   /** More of the file, below what is there. */
@@ -80,7 +82,7 @@ export async function startOboRig(options: OboRigOptions = {}): Promise<OboRig> 
   const caFile = await ca.writeCaFile(directory);
   const port = await freePort();
   const origin = `https://127.0.0.1:${port}`;
-  const clientCredential = await createClientCredential(method, ca, directory);
+  const clientCredential = await createClientCredential(method, ca, directory, options.clientKey);
   const disposables: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })];
   const close = async () => {
     for (const dispose of disposables.splice(0).reverse()) await dispose();
@@ -153,21 +155,24 @@ async function createClientCredential(
   method: ExchangeMethod,
   ca: DevAuthority,
   directory: string,
+  clientKey: OboRigOptions['clientKey'],
 ): Promise<ClientCredential> {
   const writeText = async (name: string, text: string) => {
     const path = join(directory, name);
     await writeFile(path, text, { mode: 0o600 });
     return JSON.stringify(path);
   };
-  if (method === 'entra-certificate') {
+  if (method === 'entra-certificate' || clientKey) {
     const { cert, key } = await ca.issueClient(OBO_CLIENT.id);
     const [certificateFile, keyFile] = [
       await writeText('client.pem', cert),
       await writeText('client.key', key),
     ];
     return {
-      yaml: `\n    certificateFile: ${certificateFile}\n    privateKeyFile: ${keyFile}`,
-      client: { certificates: [cert] },
+      yaml: `\n    certificateFile: ${certificateFile}\n    privateKeyFile: ${keyFile}${
+        clientKey?.setting === undefined ? '' : `\n    clientAssertionAudience: ${clientKey.setting}`
+      }`,
+      client: { certificates: [cert], ...(clientKey && { assertionAudience: clientKey.accepted }) },
     };
   }
   if (method === 'entra-federated') {

@@ -3,19 +3,19 @@ import { isLoopbackHost, parseUrl } from '@behalf/contracts';
 const HTTP_SCHEMES: Readonly<Record<string, string>> = {
   'http:': 'http:',
   'https:': 'https:',
-  // A token for a socket is asked for under the address of its handshake.
+  // A token for a websocket is requested for the URL of its HTTP handshake.
   'ws:': 'http:',
   'wss:': 'https:',
 };
 
 interface CanonicalUrlOptions {
-  /** Keeps the query: where it is published as part of the name. What a definition has there may be a key. */
+  /** Keeps the query of a published resource identifier. The query in a server definition is dropped: it may contain a key. */
   readonly includeQuery?: boolean;
 }
 
 /**
- * One spelling of a server's address for the store, the interface and every comparison: scheme and host in lower case and
- * ASCII, no default port, no slash at the end. Undefined where the address cannot be one: with a user, a password or a fragment.
+ * The spelling of a server URL for storage, display and comparison: lower-case ASCII scheme and host, no default port, no trailing
+ * slash. Undefined for a URL with credentials or a fragment.
  */
 export function canonicalizeUrl(
   text: string,
@@ -25,20 +25,16 @@ export function canonicalizeUrl(
   if (!url) return undefined;
   const scheme = HTTP_SCHEMES[url.protocol];
   if (scheme === undefined || url.username !== '' || url.password !== '') return undefined;
-  const host = url.port === defaultPort(scheme) ? url.hostname : url.host;
+  // URL drops the default port of http and ws itself, but the scheme of a websocket URL changes here.
+  const host = url.port === (scheme === 'https:' ? '443' : '80') ? url.hostname : url.host;
   return `${scheme}//${host}${url.pathname.replace(/\/+$/, '')}${includeQuery ? url.search : ''}`;
-}
-
-/** The platform drops it of the schemes it knows; of what was a socket's address it is dropped here. */
-function defaultPort(scheme: string): string {
-  return scheme === 'https:' ? '443' : '80';
 }
 
 const MAX_URL_LENGTH = 2_048;
 
 /**
- * An address that codes, tokens or secrets may be sent to, or a browser with them: https, or plain http on this machine, and
- * nothing in it that is read as somebody's password. Whether it may be reached is for the door out to say.
+ * Whether codes, tokens, secrets or a browser may be sent to this URL: https, or http on loopback, without credentials or fragment. The
+ * egress decides separately whether the address is reachable.
  */
 export function isSafeUrl(text: unknown): text is string {
   if (typeof text !== 'string' || text.length > MAX_URL_LENGTH || text.includes('#')) return false;
@@ -49,7 +45,7 @@ export function isSafeUrl(text: unknown): text is string {
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 }
 
-/** Of an issuer over https every endpoint is: a downgrade would show the network what is sent there. */
+/** The endpoints of an https issuer must use https too. */
 export function isSafeEndpointOf(issuer: string, text: unknown): text is string {
   return isSafeUrl(text) && (!issuer.startsWith('https:') || text.startsWith('https:'));
 }
@@ -63,9 +59,9 @@ export function getHost(url: string): string {
 }
 
 /**
- * Whether two hosts are so obviously of one owner that nobody has to be asked: the same, or one under the other. Two names under
- * a common parent are not, because without the list of public suffixes `a.co.uk` and `b.co.uk` look like `mcp.example.com` and
- * `auth.example.com`. Asking once too often costs a click; not asking may cost a token.
+ * Whether two hosts clearly have one owner: they are equal, or one is a subdomain of the other. Siblings below a common parent do not
+ * count: without the public suffix list, `a.co.uk` and `b.co.uk` look like `mcp.example.com` and `auth.example.com`. A false negative
+ * costs the user one confirmation; a false positive could cost a token.
  */
 export function areRelatedHosts(a: string, b: string): boolean {
   const [first, second] = [normalizeHost(a), normalizeHost(b)];

@@ -4,24 +4,21 @@ import { type Clock, type Keyring, createSingleFlight } from '@behalf/kernel';
 import { type OAuthClientStore, oauthClientId, toOAuthClientSealContext } from '../../ports/index.ts';
 import { type ServerSnapshot, parseDraftName, toDraftName } from '../../servers/definition.ts';
 
-/** Where authorization servers find what we publish about ourselves. */
+/** The URLs of the gateway as a client. */
 export interface ClientUrls {
   readonly redirectUri: string;
-  /** Of the client that signs with our key, and of the one that has none; null where nobody could fetch them. */
+  /** Client ID metadata documents: with a key, and without. Null if the gateway has no https URL, so that no server can fetch them. */
   readonly documentUrl: string | null;
   readonly publicDocumentUrl: string | null;
 }
 
-/**
- * All addresses of ours in a sign-in at one server. A document is for one server alone, so that what one authorization server
- * learns of it is of no use for another server. Only https can be fetched, and only a public name.
- */
+/** Each MCP server has its own documents, so that one authorization server cannot use a client at another. */
 export function buildClientUrls(
   baseUrl: string,
   { id, name }: { readonly id: string; readonly name: string },
 ): ClientUrls {
   const isHttps = baseUrl.startsWith('https:');
-  // A draft has a document of its own: authorization servers keep what they read, and the saved server has another redirect.
+  // A draft has its own document: authorization servers cache it, and the saved server has another redirect URI.
   const fileName = `${encodeURIComponent(parseDraftName(name) === undefined ? id : name)}.json`;
   return {
     redirectUri: `${baseUrl}/api/mcp/${encodeURIComponent(name)}/oauth/callback`,
@@ -30,15 +27,15 @@ export function buildClientUrls(
   };
 }
 
-/** A server as the draft that it may have been made of. */
+/** The draft from which a server may have been saved. */
 export function asDraft<S extends { readonly id: string; readonly name: string }>(server: S): S {
   return { ...server, name: toDraftName(server.id) };
 }
 
-/** `key`: it proves itself with our key (`private_key_jwt`). `none`: for authorization servers that take public clients alone. */
+/** `key`: the client authenticates with the gateway's key (`private_key_jwt`). `none`: for servers that accept public clients only. */
 type DocumentKind = 'key' | 'none';
 
-/** Who we are, for an authorization server that fetches it (client ID metadata document). Null where it could not fetch it. */
+/** The client ID metadata document of a server. Null if the gateway has no https URL. */
 export function buildClientDocument(
   baseUrl: string,
   server: Pick<ServerSnapshot, 'id' | 'name'>,
@@ -60,7 +57,7 @@ export function buildClientDocument(
   };
 }
 
-/** What every registration of ours says. The server's title is not in it: a user may have written that. */
+/** Client metadata of every registration. The title of the server is not part of it: a user may have written it. */
 export function buildRegistration(baseUrl: string, redirectUri: string): Readonly<Record<string, unknown>> {
   return {
     client_name: `Behalf (${new URL(baseUrl).host})`,
@@ -68,12 +65,12 @@ export function buildRegistration(baseUrl: string, redirectUri: string): Readonl
     redirect_uris: [redirectUri],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
-    // A native client may have a redirect without https, on this machine alone.
+    // Only a native client may use an http redirect URI, on loopback.
     application_type: baseUrl.startsWith('https:') ? 'web' : 'native',
   };
 }
 
-/** Stands among the clients that were registered: no server, tenant or issuer has such a name. */
+/** Stored with the registered clients. No server, tenant or issuer can have these names. */
 const GATEWAY_CLIENT_KEY = { tenant: '-', serverId: '@gateway', issuer: '-', redirectUri: '-' } as const;
 
 interface DocumentSigningKey {
@@ -82,9 +79,9 @@ interface DocumentSigningKey {
 }
 
 export interface DocumentKey {
-  /** With which we prove that we are who our document speaks of. */
+  /** The key that signs client assertions of the document clients. */
   current(): Promise<DocumentSigningKey>;
-  /** What authorization servers check it by. */
+  /** The public key, for authorization servers. */
   jwks(): Promise<{ readonly keys: readonly Readonly<Record<string, unknown>>[] }>;
 }
 
@@ -95,9 +92,9 @@ interface DocumentKeyParts {
 }
 
 /**
- * One ES256 key for all replicas, made once and kept sealed in the store: of two replicas that make one at once, the first counts.
- * Derived from CREDS_KEY it would change with every rotation of that, and while replicas restart one after the other each would
- * sign with a key that the others do not publish. In the store it is sealed anew with everything else, and stays the same.
+ * One ES256 key for all replicas, created once and sealed in the store. If two replicas create one at the same time, the first insert
+ * wins. The key is not derived from CREDS_KEY: during a rotation of CREDS_KEY, replicas with the new value would sign with a key that
+ * the others do not publish.
  */
 export function createDocumentKey({ clients, keyring, clock }: DocumentKeyParts): DocumentKey {
   const flights = createSingleFlight<DocumentSigningKey>();
@@ -139,7 +136,7 @@ function publicJwk(key: KeyObject): Readonly<Record<string, unknown>> {
   return { kty, crv, x, y };
 }
 
-/** RFC 7638: the members in the order of their names. */
+/** RFC 7638: the members in lexicographic order. */
 function thumbprint(key: KeyObject): string {
   const { crv, kty, x, y } = publicJwk(key);
   return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');

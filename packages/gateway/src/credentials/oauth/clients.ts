@@ -1,41 +1,43 @@
 import { type KeyObject, createPrivateKey } from 'node:crypto';
 import type { OAuthClientKey } from '../../ports/index.ts';
-import type { ClientAuthentication, OAuthClient } from './clientAuthentication.ts';
+import { type ClientAuthentication, type OAuthClient, signingAlgorithm } from './clientAuthentication.ts';
 import { type ClientUrls, type DocumentKey, asDraft, buildClientUrls } from './clientDocument.ts';
+import { type IssuerSettings, findIssuerEntry } from './issuers.ts';
 import type { AuthorizationServerMetadata } from './metadata.ts';
 import type { DynamicClients } from './registration.ts';
 import { SignInImpossible, type SignInTarget } from './signInTarget.ts';
 
+/** Selects the client that the gateway uses at an authorization server. */
 export interface OAuthClients {
-  /** Whom we are at this authorization server, for a sign-in that begins. */
+  /** The client for a new sign-in. */
   obtain(use: ClientUse, scopes: string): Promise<OAuthClient>;
   /**
-   * The one with which something was obtained, as it is now. With another id where that one is ours no more: then what the
-   * definition names, or whom we are registered as, and nobody where we are not.
+   * The current form of the client that obtained a grant. If that client is gone, the result has another id: the client of the
+   * definition, the registered client, or one without an id.
    */
   resolveClient(use: ClientUse, clientId: string): Promise<OAuthClient>;
   /**
-   * The one with this id was refused: another is registered in its place. False for what is configured, which stays, and where
-   * nobody registers us. Rejects while that cannot be done; the one that was refused stays then.
+   * Registers a replacement for a dynamic client that the authorization server refused. False for other clients, and if the server
+   * offers no registration. If the registration fails, it rejects and the refused client stays.
    */
   reregister(
     use: ClientUse,
     client: Pick<OAuthClient, 'clientId' | 'source'>,
     scopes: string,
   ): Promise<boolean>;
-  /** It was refused. True for one that can be registered anew: it is forgotten. What is configured never is. */
-  forget(
-    use: Pick<ClientUse, 'tenant' | 'target' | 'issuer'>,
-    client: Pick<OAuthClient, 'clientId' | 'source'>,
-  ): Promise<boolean>;
+  /** Removes a dynamic client that the authorization server refused. False for other clients, which always stay. */
+  forget(use: ClientOwner, client: Pick<OAuthClient, 'clientId' | 'source'>): Promise<boolean>;
   clientUrls(target: SignInTarget): ClientUrls;
 }
 
-/** For whom: a registration belongs to one tenant's server at one issuer. */
-export interface ClientUse {
+/** A client belongs to one server of one tenant at one issuer. */
+interface ClientOwner {
   readonly tenant: string;
   readonly target: SignInTarget;
   readonly issuer: string;
+}
+
+export interface ClientUse extends ClientOwner {
   readonly asMetadata: Pick<AuthorizationServerMetadata, 'authMethods'> &
     Partial<AuthorizationServerMetadata>;
 }
@@ -45,31 +47,30 @@ interface OAuthClientsParts {
   readonly readText: ReadKeyFile;
   readonly dynamic: DynamicClients;
   readonly documentKey: DocumentKey;
-  /** Where our documents stand, when that is not below `base`. */
+  readonly issuerSettings: () => IssuerSettings;
+  /** Overrides the URLs below `baseUrl`. */
   readonly clientUrls?: (target: SignInTarget) => ClientUrls;
 }
 
-/** The definition's own client, else our document, else one that is registered. */
+/** Order of preference: the client of the definition, the gateway's client ID metadata document, a registered client. */
 export function createOAuthClients(parts: OAuthClientsParts): OAuthClients {
-  const { baseUrl, readText, dynamic, documentKey } = parts;
+  const { baseUrl, readText, dynamic, documentKey, issuerSettings } = parts;
   const clientUrls = parts.clientUrls ?? (({ server }: SignInTarget) => buildClientUrls(baseUrl(), server));
 
-  const keyOf = ({
-    tenant,
-    target,
-    issuer,
-  }: Pick<ClientUse, 'tenant' | 'target' | 'issuer'>): OAuthClientKey => ({
+  const keyOf = ({ tenant, target, issuer }: ClientOwner): OAuthClientKey => ({
     tenant,
     serverId: target.server.id,
     issuer,
     redirectUri: clientUrls(target).redirectUri,
   });
 
+  const audienceAt = (issuer: string) => findIssuerEntry(issuerSettings(), issuer)?.clientAssertionAudience;
+
   /**
-   * What was given before the server was saved was given to the client of its draft, which comes back to another address. It is renewed
-   * as that client, for as long as it lasts; whoever signs in now does so as the server's own.
+   * The same server as a draft. A draft has another redirect URI and therefore another client. Grants obtained before the server was
+   * saved keep the client of the draft; new sign-ins use the client of the server.
    */
-  function toDraftUse<U extends Pick<ClientUse, 'target'>>(use: U): U | undefined {
+  function toDraftUse<U extends ClientOwner>(use: U): U | undefined {
     const { server } = use.target;
     return server.source === 'user'
       ? { ...use, target: { ...use.target, server: asDraft(server) } }
@@ -84,13 +85,13 @@ export function createOAuthClients(parts: OAuthClientsParts): OAuthClients {
     return draftClient?.clientId === clientId ? draftClient : registered;
   }
 
-  async function forgetDraftClient(use: Pick<ClientUse, 'tenant' | 'target' | 'issuer'>, clientId: string) {
+  async function forgetDraftClient(use: ClientOwner, clientId: string): Promise<void> {
     const draftUse = toDraftUse(use);
     if (draftUse) await dynamic.forget(keyOf(draftUse), clientId);
   }
 
   async function findDocumentClient(
-    target: SignInTarget,
+    { target, issuer }: ClientOwner,
     clientId: string | null,
   ): Promise<OAuthClient | null> {
     const { documentUrl, publicDocumentUrl } = clientUrls(target);
@@ -98,43 +99,64 @@ export function createOAuthClients(parts: OAuthClientsParts): OAuthClients {
     if (clientId === publicDocumentUrl) return { clientId, source: 'document', auth: { method: 'none' } };
     if (clientId !== documentUrl) return null;
     const { key, kid } = await documentKey.current();
-    return { clientId, source: 'document', auth: { method: 'private_key_jwt', key, alg: 'ES256', kid } };
+    const auth = { method: 'private_key_jwt', key, alg: 'ES256', kid, audience: audienceAt(issuer) } as const;
+    return { clientId, source: 'document', auth };
   }
 
-  /** Which of the two documents an authorization server can work with. */
+  /** The document with a key, if the authorization server supports `private_key_jwt`; else the public one. */
   function selectDocumentUrl({ target, asMetadata }: ClientUse): string | null {
     if (asMetadata.supportsClientDocuments !== true) return null;
     const { documentUrl, publicDocumentUrl } = clientUrls(target);
     return asMetadata.authMethods?.includes('private_key_jwt') ? documentUrl : publicDocumentUrl;
   }
 
+  /** The client in the definition. Undefined if it names none. */
+  async function readConfiguredClient({
+    target,
+    issuer,
+    asMetadata,
+  }: ClientUse): Promise<OAuthClient | undefined> {
+    const { clientId, clientSecret: secret, raw } = target.oauth;
+    if (clientId === undefined) return undefined;
+    const client = (auth: ClientAuthentication): OAuthClient => ({ clientId, source: 'configured', auth });
+    if (raw.private_key_file !== undefined && target.isOperatorDefined) {
+      const key = await readPrivateKey(raw.private_key_file, readText);
+      const alg = raw.private_key_alg ?? signingAlgorithm(key);
+      if (alg === undefined) throw new SignInImpossible('client_key_unusable');
+      const audience = audienceAt(issuer);
+      return client({ method: 'private_key_jwt', key, alg, kid: raw.private_key_id, audience });
+    }
+    if (secret === undefined) return client({ method: 'none' });
+    return client({
+      method: selectSecretAuthMethod(raw.token_exchange_method, asMetadata.authMethods),
+      secret,
+    });
+  }
+
   return {
     clientUrls,
     async obtain(use, scopes) {
       const { target, asMetadata } = use;
-      const configured = await readConfiguredClient(target, asMetadata, readText);
-      if (configured) return configured;
-      const documentClient = await findDocumentClient(target, selectDocumentUrl(use));
-      if (documentClient) return documentClient;
-      if (!isComplete(asMetadata) || asMetadata.registrationEndpoint === null)
-        throw new SignInImpossible('no_client');
-      return dynamic.obtain(keyOf(use), target, asMetadata, scopes);
+      const client =
+        (await readConfiguredClient(use)) ?? (await findDocumentClient(use, selectDocumentUrl(use)));
+      if (client) return client;
+      if (!canRegister(asMetadata)) throw new SignInImpossible('no_client');
+      return dynamic.obtain(keyOf(use), { target, asMetadata, scopes });
     },
     async resolveClient(use, clientId) {
-      const configured = await readConfiguredClient(use.target, use.asMetadata, readText);
-      // What the definition names takes the place of whatever else we were.
-      if (configured) return configured;
-      const draftTarget = toDraftUse(use)?.target;
-      const documentClient =
-        (await findDocumentClient(use.target, clientId)) ??
-        (draftTarget && (await findDocumentClient(draftTarget, clientId)));
-      return documentClient ?? (await findRegistered(use, clientId)) ?? unknownClient;
+      const draftUse = toDraftUse(use);
+      return (
+        (await readConfiguredClient(use)) ??
+        (await findDocumentClient(use, clientId)) ??
+        (draftUse && (await findDocumentClient(draftUse, clientId))) ??
+        (await findRegistered(use, clientId)) ??
+        unknownClient
+      );
     },
     async reregister(use, { clientId, source }, scopes) {
       const { target, asMetadata } = use;
-      if (source !== 'dynamic' || !isComplete(asMetadata) || asMetadata.registrationEndpoint === null)
-        return false;
-      await dynamic.reregister(keyOf(use), clientId, target, asMetadata, scopes);
+      if (source !== 'dynamic' || !canRegister(asMetadata)) return false;
+      await dynamic.reregister(keyOf(use), clientId, { target, asMetadata, scopes });
       await forgetDraftClient(use, clientId);
       return true;
     },
@@ -147,42 +169,17 @@ export function createOAuthClients(parts: OAuthClientsParts): OAuthClients {
   };
 }
 
-/** No authorization server gives out such an id. */
+/** Authorization servers never issue an empty client id. */
 const unknownClient: OAuthClient = { clientId: '', source: 'dynamic', auth: { method: 'none' } };
 
-function isComplete(asMetadata: ClientUse['asMetadata']): asMetadata is AuthorizationServerMetadata {
-  return asMetadata.tokenEndpoint !== undefined && asMetadata.registrationEndpoint !== undefined;
+/** Whether the metadata is complete and offers registration. */
+function canRegister(asMetadata: ClientUse['asMetadata']): asMetadata is AuthorizationServerMetadata {
+  return asMetadata.tokenEndpoint !== undefined && (asMetadata.registrationEndpoint ?? null) !== null;
 }
 
 export type ReadKeyFile = (file: string) => Promise<string>;
 
-/** The client that the definition names; undefined where it names none. */
-async function readConfiguredClient(
-  target: SignInTarget,
-  asMetadata: Pick<AuthorizationServerMetadata, 'authMethods'>,
-  readKeyFile: ReadKeyFile,
-): Promise<OAuthClient | undefined> {
-  const { clientId } = target.oauth;
-  if (clientId === undefined) return undefined;
-  return { clientId, source: 'configured', auth: await readClientAuth(target, asMetadata, readKeyFile) };
-}
-
-async function readClientAuth(
-  { oauth, isOperatorDefined }: SignInTarget,
-  { authMethods }: Pick<AuthorizationServerMetadata, 'authMethods'>,
-  readKeyFile: ReadKeyFile,
-): Promise<ClientAuthentication> {
-  const { clientSecret: secret, raw } = oauth;
-  if (raw.private_key_file !== undefined && isOperatorDefined) {
-    const key = await readPrivateKey(raw.private_key_file, readKeyFile);
-    const alg = raw.private_key_alg ?? defaultAlgorithm(key);
-    return { method: 'private_key_jwt', key, alg, kid: raw.private_key_id };
-  }
-  if (secret === undefined) return { method: 'none' };
-  return { method: selectSecretAuthMethod(raw.token_exchange_method, authMethods), secret };
-}
-
-/** The header is the default (RFC 8414, section 2): the form only where it is asked for, or the other is not taken. */
+/** `client_secret_basic` is the default (RFC 8414, section 2). The form applies if it is configured, or if only it is supported. */
 function selectSecretAuthMethod(
   configuredMethod: 'default_post' | 'basic_auth_header' | undefined,
   supportedMethods: readonly string[] | null,
@@ -193,27 +190,12 @@ function selectSecretAuthMethod(
   return supportedMethods.includes('client_secret_post') ? 'client_secret_post' : 'client_secret_basic';
 }
 
-/** Read anew each time: a file that was replaced counts at once. */
+/** Reads the file for each use, so that a replaced key takes effect immediately. */
 async function readPrivateKey(file: string, readKeyFile: ReadKeyFile): Promise<KeyObject> {
   try {
     return createPrivateKey(await readKeyFile(file));
   } catch {
-    // The error may quote what it could not parse.
+    // The original error may quote the key.
     throw new SignInImpossible('client_key_unusable');
-  }
-}
-
-function defaultAlgorithm(key: KeyObject): string {
-  switch (key.asymmetricKeyType) {
-    case 'rsa':
-      return 'RS256';
-    case 'rsa-pss':
-      return 'PS256';
-    case 'ec':
-      return 'ES256';
-    case 'ed25519':
-      return 'EdDSA';
-    default:
-      throw new SignInImpossible('client_key_unusable');
   }
 }

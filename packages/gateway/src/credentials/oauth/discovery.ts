@@ -15,32 +15,33 @@ import {
   legacyMetadata,
   readProtectedResource,
   toNetworkError,
+  undiscoveredMetadata,
 } from './metadata.ts';
 import type { OAuthNetwork } from './network.ts';
 import { parseScopeText, resolveResourceRule, resourceToSend } from './scopes.ts';
 import { SignInImpossible, type SignInTarget } from './signInTarget.ts';
 
-/** Where the users of a server sign in, everything checked. */
+/** The authorization server of an MCP server. All checks passed. */
 export interface DiscoveredServer {
   readonly asMetadata: AuthorizationServerMetadata;
-  /** RFC 8707, as it is sent; null: not at all. */
+  /** `resource` of RFC 8707. Null: not sent. */
   readonly resource: string | null;
-  /** Whether users are told first whose tokens go where. */
+  /** Whether the user must confirm which host's tokens are sent to which server. */
   readonly requiresConfirmation: boolean;
   readonly challengedScope: string | undefined;
   readonly publishedScopes: readonly string[] | null;
-  /** Whether tokens are bound to a key. */
+  /** Whether tokens are bound to a key (DPoP). */
   readonly usesDpop: boolean;
 }
 
 export interface OAuthDiscovery {
-  /** `challenge`: what the server said when it refused; absent: it is asked. */
+  /** `challenge`: from a 401 of the server. If it is absent, the server is asked for one. */
   discover(target: SignInTarget, challenge?: Challenge): Promise<DiscoveredServer>;
-  /** The same authorization server again, asked anew: its endpoints have moved. Null when it is not the same any more. */
+  /** Reads the metadata of the same authorization server again after an endpoint moved. Null if the issuer no longer qualifies. */
   rediscover(target: SignInTarget, issuer: string): Promise<AuthorizationServerMetadata | null>;
-  /** An endpoint of it is gone: the next sign-in asks anew. */
+  /** Drops cached metadata after an endpoint disappeared. */
   forget(issuer: string): void;
-  /** The authorization server that a server of the operator's uses now: it must be one, not only be named. Empty: none. */
+  /** The authorization server that an operator's server names, if it publishes metadata. */
   readIssuers(target: SignInTarget): Promise<readonly string[]>;
 }
 
@@ -50,20 +51,22 @@ interface OAuthDiscoveryParts {
   readonly log: Log;
   readonly issuerSettings: () => IssuerSettings;
   readonly rules: IssuerRules;
-  /** For one answer of the server, or of its authorization server. */
+  /** For one response of the server or its authorization server. */
   readonly timeoutMs: number;
 }
 
+/**
+ * Finds the authorization server of an MCP server (RFC 9728, RFC 8414, MCP authorization). Values in the definition take precedence over
+ * published ones. Invariants: the issuer is allowed for the server (`IssuerRules`), supports PKCE with S256, and all endpoints are safe.
+ */
 export function createOAuthDiscovery(parts: OAuthDiscoveryParts): OAuthDiscovery {
-  const { network, clock, log, issuerSettings, rules } = parts;
+  const { network, clock, log, issuerSettings, rules, timeoutMs } = parts;
   const metadata = createMetadataCache();
 
-  /** `issuer`: the authorization server that is read; null: the server itself. */
+  /** `issuer`: the authorization server to read. Null: the MCP server. */
   const toReaderParts = (target: SignInTarget, issuer: string | null): DocumentReaderParts => ({
     fetch: network.fetchFor(target, issuer),
-    clock,
-    timeoutMs: parts.timeoutMs,
-    readError: network.readError,
+    ...{ clock, timeoutMs, readError: network.readError },
   });
 
   function readCachedMetadata(
@@ -82,14 +85,14 @@ export function createOAuthDiscovery(parts: OAuthDiscoveryParts): OAuthDiscovery
     throw new SignInImpossible('no_metadata');
   }
 
-  /** Of MCP 2025-03-26: the server is its own authorization server, with or without metadata. */
+  /** MCP 2025-03-26: the server is its own authorization server, with or without metadata. */
   async function readLegacyServer(target: SignInTarget): Promise<AuthorizationServerMetadata> {
     const origin = getOrigin(target.canonicalUrl);
     const metadataOfIssuer = await readCachedMetadata(target, origin);
     return withConfiguredEndpoints(metadataOfIssuer ?? legacyMetadata(origin, clock.now()), target);
   }
 
-  /** The one that the definition names; else the first that this server may name. */
+  /** The configured issuer, or the first published one that the server may name. */
   async function selectIssuer(target: SignInTarget, candidates: readonly string[]): Promise<string> {
     const { issuer } = target.oauth;
     if (issuer !== undefined) {
@@ -100,7 +103,7 @@ export function createOAuthDiscovery(parts: OAuthDiscoveryParts): OAuthDiscovery
     for (const candidate of usable) if (await rules.isIssuerAllowed(target, candidate)) return candidate;
     const [refused] = usable;
     if (refused === undefined) throw new SignInImpossible('no_authorization_server');
-    // Its check says why.
+    // `checkServer` refuses it with the reason.
     return refused;
   }
 
@@ -114,7 +117,7 @@ export function createOAuthDiscovery(parts: OAuthDiscoveryParts): OAuthDiscovery
     throw new SignInImpossible('no_metadata');
   }
 
-  /** What a user writes down says nothing of it. Then the authorization server itself must, of these very endpoints. */
+  /** For endpoints that a user entered: the authorization server must advertise S256 for exactly these endpoints. */
   async function advertisesS256(
     target: SignInTarget,
     asMetadata: AuthorizationServerMetadata,
@@ -130,31 +133,25 @@ export function createOAuthDiscovery(parts: OAuthDiscoveryParts): OAuthDiscovery
   }
 
   async function requireS256(target: SignInTarget, asMetadata: AuthorizationServerMetadata): Promise<void> {
-    if (asMetadata.codeChallengeMethods?.includes('S256')) return;
-    const isWaived = target.isOperatorDefined && target.oauth.raw.skip_code_challenge_check === true;
-    if (
-      isWaived ||
+    const supportsS256 =
+      asMetadata.codeChallengeMethods?.includes('S256') ||
+      (target.isOperatorDefined && target.oauth.raw.skip_code_challenge_check === true) ||
       assumesS256(issuerSettings(), asMetadata.issuer) ||
-      (await advertisesS256(target, asMetadata))
-    )
-      return;
-    throw new SignInImpossible('pkce_missing');
+      (await advertisesS256(target, asMetadata));
+    if (!supportsS256) throw new SignInImpossible('pkce_missing');
   }
 
-  /** Everything that makes an authorization server fit for this server, whoever told us of it. */
+  /** The checks for every authorization server, whether it was configured or discovered. */
   async function checkServer(target: SignInTarget, asMetadata: AuthorizationServerMetadata): Promise<void> {
     await rules.requireAllowed(target, asMetadata);
     if (target.oauth.raw.grant === 'client_credentials') return;
     await requireS256(target, asMetadata);
-    if (
-      asMetadata.authorizationEndpoint === null ||
-      !isSafeEndpointOf(asMetadata.issuer, asMetadata.authorizationEndpoint)
-    ) {
+    const { issuer, authorizationEndpoint } = asMetadata;
+    if (authorizationEndpoint === null || !isSafeEndpointOf(issuer, authorizationEndpoint))
       throw new SignInImpossible('metadata_invalid');
-    }
-    // No request of ours goes there, and still it must not be a place that the server may not send anybody to.
+    // The gateway sends no request there, but it sends the user's browser.
     try {
-      await network.checkUrl(target, asMetadata.issuer, asMetadata.authorizationEndpoint);
+      await network.checkUrl(target, issuer, authorizationEndpoint);
     } catch (error) {
       throw toNetworkError(error, network.readError);
     }
@@ -170,12 +167,14 @@ export function createOAuthDiscovery(parts: OAuthDiscoveryParts): OAuthDiscovery
     return resourceToSend(rule, published?.resource ?? target.canonicalUrl);
   }
 
-  /** Nothing is decided by a key set: one that stands elsewhere is told of and left alone. */
+  /** Drops a key set outside the allowed origins. The sign-in continues: no decision depends on the key set. */
   function withoutForeignKeySet(
     target: SignInTarget,
     asMetadata: AuthorizationServerMetadata,
   ): AuthorizationServerMetadata {
-    if (hasTrustedKeySet(asMetadata, issuerSettings())) return asMetadata;
+    const { issuer, jwksUri } = asMetadata;
+    const allowedOrigins = [getOrigin(issuer), ...listEndpointOrigins(issuerSettings(), issuer)];
+    if (jwksUri === null || allowedOrigins.includes(getOrigin(jwksUri))) return asMetadata;
     log('oauth_jwks_origin_mismatch', { server: target.server.name });
     return { ...asMetadata, jwksUri: null };
   }
@@ -236,41 +235,34 @@ export function createOAuthDiscovery(parts: OAuthDiscoveryParts): OAuthDiscovery
 }
 
 /**
- * The authorization server that the definition writes down; undefined where it leaves something to be discovered. Without a name
- * its token endpoint stands for it: another endpoint is then another authorization server, and nothing given by the one is taken
- * to the other.
+ * The authorization server in the definition. Undefined if the definition leaves something to discovery. Without an issuer, the token
+ * endpoint identifies the authorization server: a grant is never used at another token endpoint.
  */
 function readConfiguredServer(target: SignInTarget, now: number): AuthorizationServerMetadata | undefined {
   const { authorizationUrl, tokenUrl, revocationUrl, issuer = tokenUrl, raw } = target.oauth;
-  const usesClientCredentials = raw.grant === 'client_credentials';
   if (tokenUrl === undefined || issuer === undefined) return undefined;
-  if (authorizationUrl === undefined && !usesClientCredentials) return undefined;
+  if (authorizationUrl === undefined && raw.grant !== 'client_credentials') return undefined;
   if (!isSafeUrl(issuer)) throw new SignInImpossible('metadata_invalid');
   for (const url of [authorizationUrl, tokenUrl, revocationUrl]) {
     if (url !== undefined && !isSafeEndpointOf(issuer, url)) throw new SignInImpossible('metadata_invalid');
   }
   return {
+    ...undiscoveredMetadata,
     issuer,
     hasIssuerIdentifier: target.oauth.issuer !== undefined,
     authorizationEndpoint: authorizationUrl ?? null,
     tokenEndpoint: tokenUrl,
-    registrationEndpoint: null,
     revocationEndpoint: revocationUrl ?? null,
-    jwksUri: null,
-    isIssParameterSupported: false,
-    scopes: null,
     authMethods: raw.token_endpoint_auth_methods_supported ?? null,
-    // Nobody advertises anything here. On the operator's word it is used all the same.
+    // There is no metadata that could advertise S256. For the operator's definition it is assumed.
     codeChallengeMethods: target.isOperatorDefined
       ? (raw.code_challenge_methods_supported ?? ['S256'])
       : null,
-    supportsClientDocuments: false,
-    dpopAlgorithms: null,
     fetchedAt: now,
   };
 }
 
-/** What is written down beside a name takes the place of what was discovered. */
+/** Endpoints in the definition replace discovered ones. */
 function withConfiguredEndpoints(
   asMetadata: AuthorizationServerMetadata,
   { oauth }: SignInTarget,
@@ -285,18 +277,9 @@ function withConfiguredEndpoints(
   };
 }
 
-/** Whether its key set stands where its endpoints may: what an issuer names elsewhere is not asked for on its word. */
-function hasTrustedKeySet(
-  { issuer, jwksUri }: AuthorizationServerMetadata,
-  issuerSettings: IssuerSettings,
-): boolean {
-  if (jwksUri === null) return true;
-  return [getOrigin(issuer), ...listEndpointOrigins(issuerSettings, issuer)].includes(getOrigin(jwksUri));
-}
-
 const CLIENT_VERSION = '0';
 
-/** What every conversation begins with: whoever wants a token for all there is refuses it. */
+/** A server that requires a token for every request answers its first request with 401. */
 const INITIALIZE_REQUEST = {
   method: 'initialize',
   params: {
@@ -309,8 +292,8 @@ const INITIALIZE_REQUEST = {
 const LIST_METHOD = 'tools/list';
 
 /**
- * What the server says when it is asked without a token. Undefined when it says nothing, does not answer, or may not be asked:
- * then its metadata is looked for where it always stands, and that fails for the same reason.
+ * The challenge of the server to a request without a token. Undefined if the server sends none or cannot be reached. Discovery then
+ * reads the metadata at its well-known location, which fails for the same reason if the server is down.
  */
 async function probeChallenge(
   parts: DocumentReaderParts,
@@ -339,7 +322,7 @@ async function probeStream(fetch: Fetch, url: string): Promise<Challenge | undef
   return readResponseChallenge(response);
 }
 
-/** Some let everybody in and want a token for what they have, and some know no `initialize` any more. */
+/** Some servers accept `initialize` without a token and require one for `tools/list`. Stateless servers have no `initialize`. */
 async function probeRequests(fetch: Fetch, url: string): Promise<Challenge | undefined> {
   const first = await post(fetch, url, INITIALIZE_REQUEST, {});
   if (first.status === 401 || first.status >= 500) return readResponseChallenge(first);
@@ -357,14 +340,10 @@ async function probeRequests(fetch: Fetch, url: string): Promise<Challenge | und
   return readResponseChallenge(second);
 }
 
-/** What was begun for a question is not left behind; whether that works changes no answer. */
+/** Best effort: the server ends an abandoned session itself. */
 async function endSession(fetch: Fetch, url: string, headers: HeaderValues): Promise<void> {
-  try {
-    const response = await fetch(url, { method: 'DELETE', headers });
-    await response.body?.cancel();
-  } catch {
-    // It ends by itself.
-  }
+  const response = await fetch(url, { method: 'DELETE', headers }).catch(() => undefined);
+  await response?.body?.cancel().catch(() => undefined);
 }
 
 async function post(fetch: Fetch, url: string, request: object, headers: HeaderValues): Promise<Response> {
@@ -395,8 +374,8 @@ interface DpopInput {
 }
 
 /**
- * Whether tokens for a server are bound to a key: as the operator says, else where the server asks for it, by its metadata or its
- * challenge, and its authorization server can. Throws where they have to be and cannot.
+ * Whether tokens are bound to a key. `auto`: if the server asks for it (metadata or challenge) and its authorization server supports it.
+ * Throws if the operator requires binding and the authorization server does not support it.
  */
 function shouldUseDpop({ mode = 'auto', asMetadata, published, challenge }: DpopInput): boolean {
   if (mode === 'off') return false;
@@ -404,7 +383,7 @@ function shouldUseDpop({ mode = 'auto', asMetadata, published, challenge }: Dpop
   const canUseDpop = dpopAlgorithms?.includes(DPOP_ALGORITHM) === true;
   if (mode === 'auto')
     return canUseDpop && (published?.requiresDpop === true || challenge?.scheme === 'dpop');
-  // Who writes endpoints down has nobody who would say; then it is tried.
+  // Configured endpoints have no metadata. Then the sign-in tries DPoP.
   if (!canUseDpop && dpopAlgorithms !== null) throw new SignInImpossible('dpop_unsupported');
   return true;
 }

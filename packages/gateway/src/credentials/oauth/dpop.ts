@@ -1,30 +1,35 @@
 import { type KeyObject, createECDH, createHash, createPrivateKey, sign } from 'node:crypto';
-import { type Clock, HiddenText, type Random } from '@behalf/kernel';
+import { type Clock, HiddenText, LruMap, type Random } from '@behalf/kernel';
 import type { WireToken } from '../../upstream/target.ts';
-import { createLruMap } from '../lruMap.ts';
+import { getOrigin } from './addresses.ts';
 
-/** How many servers' nonces are remembered. One that is forgotten costs one more request. */
+/*
+ * DPoP (RFC 9449): access tokens bound to a key. Invariants: each credential has its own ES256 key, and each user has separate keys.
+ * A bound token is always presented with a proof (ADR 26). Proofs are signed synchronously with node:crypto, directly before sending.
+ */
+
+/** A forgotten nonce costs one more request. */
 const MAX_NONCES = 1_000;
-/** RFC 9449, section 8.1, with an end. */
+/** RFC 9449, section 8.1, with a length limit. */
 const NONCE_PATTERN = /^[\x21\x23-\x5b\x5d-\x7e]{1,512}$/;
 
-/** Proves that we hold one key. */
+/** Proves possession of one key. */
 export interface Prover {
   readonly thumbprint: string;
-  /** For one request: its method, its address and, at a resource, the token that is presented with it. */
+  /** For one request: method, URL and, at a resource server, the access token that the request presents. */
   createProof(method: string, url: string, accessToken?: string): string;
-  /** What an answer from there said in `DPoP-Nonce`. True: it is another one than stood in the proof that was sent. */
+  /** Records the `DPoP-Nonce` of a response. True if it differs from the nonce in the sent proof. */
   recordNonce(url: string, nonce: string | undefined, sentProof: string): boolean;
 }
 
 export interface Dpop {
-  /** The same one for the same object. Throws where the text is no key. */
+  /** Returns the same prover for the same object. Throws if the text is not a key. */
   proverFor(key: HiddenText): Prover;
 }
 
-/** Proofs of possession (RFC 9449). What servers want repeated is remembered by their origin, for all keys. */
+/** Nonces are stored per origin, for all keys. */
 export function createDpop({ clock, random }: { readonly clock: Clock; readonly random: Random }): Dpop {
-  const nonces = createLruMap<string>(MAX_NONCES);
+  const nonces = new LruMap<string, string>(MAX_NONCES);
   const provers = new WeakMap<HiddenText, Prover>();
 
   function createProver({ privateKey, jwk, thumbprint }: DpopKey): Prover {
@@ -48,7 +53,7 @@ export function createDpop({ clock, random }: { readonly clock: Clock; readonly 
       recordNonce(url, nonce, sentProof) {
         if (nonce === undefined || !NONCE_PATTERN.test(nonce)) return false;
         nonces.set(getOrigin(url), nonce);
-        // Not what is known by now: another request may have heard of it while this one was under way.
+        // Compared with the sent proof, not with the stored nonce: another request may have stored this nonce in between.
         return readNonce(sentProof) !== nonce;
       },
     };
@@ -69,7 +74,7 @@ function encodeJson(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
-/** Of a proof of our own. */
+/** The nonce of a proof that this gateway created. */
 function readNonce(proof: string): unknown {
   const [, claims = ''] = proof.split('.');
   return (JSON.parse(Buffer.from(claims, 'base64url').toString()) as { nonce?: unknown }).nonce;
@@ -79,11 +84,7 @@ function hashAccessToken(accessToken: string): string {
   return createHash('sha256').update(accessToken, 'ascii').digest('base64url');
 }
 
-function getOrigin(url: string): string {
-  return new URL(url).origin;
-}
-
-/** Section 4.2: neither query nor fragment. */
+/** RFC 9449, section 4.2: `htu` has neither query nor fragment. */
 function withoutQuery(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
@@ -92,16 +93,16 @@ function withoutQuery(url: string): string {
 const CURVE = 'prime256v1';
 const COORDINATE_BYTES = 32;
 
-/** A key pair that tokens are bound to (RFC 9449): ES256, and never two users' or two credentials'. */
+/** An ES256 key pair. */
 interface DpopKey {
   readonly privateKey: KeyObject;
-  /** The public half, as it stands in proofs. */
+  /** The public key, part of each proof. */
   readonly jwk: { readonly kty: 'EC'; readonly crv: 'P-256'; readonly x: string; readonly y: string };
-  /** RFC 7638: what tokens and authorization codes name the key by. */
+  /** RFC 7638. Tokens and authorization codes refer to the key by its thumbprint. */
   readonly thumbprint: string;
 }
 
-/** A new one, as it is sealed: a private JWK. */
+/** A new key as a private JWK, ready to be sealed. */
 export function createDpopKey(random: Random): HiddenText {
   for (;;) {
     const jwk = toPrivateJwk(random.bytes(COORDINATE_BYTES));
@@ -109,23 +110,20 @@ export function createDpopKey(random: Random): HiddenText {
   }
 }
 
-/** The same one for the same secret, so that it need not be kept. Whoever has the secret has the key. */
+/** Derives a key from a secret, so that all replicas have it and none stores it. */
 export function deriveDpopKey(secret: string): HiddenText {
   for (let round = 0; ; round += 1) {
-    const jwk = toPrivateJwk(
-      createHash('sha256')
-        .update(JSON.stringify(['dpop', round, secret]))
-        .digest(),
-    );
+    const seed = JSON.stringify(['dpop', round, secret]);
+    const jwk = toPrivateJwk(createHash('sha256').update(seed).digest());
     if (jwk) return new HiddenText(JSON.stringify(jwk));
   }
 }
 
-/** Throws where it is none. */
+/** Throws if the text is not a key. */
 export function parseDpopKey(text: HiddenText): DpopKey {
   const { x, y, d } = JSON.parse(text.reveal()) as { x: string; y: string; d: string };
   const jwk = { kty: 'EC', crv: 'P-256', x, y } as const;
-  // Its members in the order of their names, and no others.
+  // RFC 7638: only the required members, in lexicographic order.
   const thumbprintInput = JSON.stringify({ crv: jwk.crv, kty: jwk.kty, x, y });
   return {
     privateKey: createPrivateKey({ key: { ...jwk, d }, format: 'jwk' }),
@@ -134,7 +132,7 @@ export function parseDpopKey(text: HiddenText): DpopKey {
   };
 }
 
-/** Undefined where the number is not one of the curve's, which next to none is. */
+/** Undefined if the number is zero or not below the order of the curve, which is extremely rare. */
 function toPrivateJwk(secret: Uint8Array): Record<string, string> | undefined {
   const ecdh = createECDH(CURVE);
   try {
@@ -142,7 +140,7 @@ function toPrivateJwk(secret: Uint8Array): Record<string, string> | undefined {
   } catch {
     return undefined;
   }
-  // 0x04, x, y.
+  // Uncompressed point: 0x04, x, y.
   const point = ecdh.getPublicKey();
   const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
   return {
@@ -153,14 +151,14 @@ function toPrivateJwk(secret: Uint8Array): Record<string, string> | undefined {
   };
 }
 
-/** An access token, and what proves the key it is bound to, where it is. */
-interface TokenWithProver {
+/** An access token for the upstream client. A bound token is an object with a proof function, never plain text (ADR 26). */
+export function toWireToken({
+  accessToken,
+  prover,
+}: {
   readonly accessToken: string;
   readonly prover?: Prover | undefined;
-}
-
-/** As it is presented: one that is bound to a key is never a mere text. */
-export function toWireToken({ accessToken, prover }: TokenWithProver): WireToken {
+}): WireToken {
   if (!prover) return accessToken;
   return {
     text: accessToken,

@@ -1,8 +1,7 @@
-import type { Clock, Fetch } from '@behalf/kernel';
+import { type Clock, type Fetch, LruMap } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { CredentialEndpoints, CredentialRecord } from '../../ports/index.ts';
 import { usesClientCredentialsGrant } from '../../servers/definition.ts';
-import { createLruMap } from '../lruMap.ts';
 import type { AppGrants } from '../vault/vault.ts';
 import type { ClientAuthentication, OAuthClient } from './clientAuthentication.ts';
 import type { OAuthClients } from './clients.ts';
@@ -13,7 +12,7 @@ import { type OAuthNetwork, withoutRedirects } from './network.ts';
 import { chooseScopes, isCurrentResource, requireAudience, resolveResourceRule } from './scopes.ts';
 import { type SignInServers, type SignInTarget, resolveSignInTarget } from './signInTarget.ts';
 
-/** What a credential was given for, and must still be for. */
+/** The server, issuer, client and resource that a credential was issued for. The vault uses it for nothing else. */
 export interface GrantBinding {
   readonly canonicalUrl: string;
   readonly issuer: string;
@@ -21,47 +20,47 @@ export interface GrantBinding {
   readonly resource: string | null;
 }
 
-/** `auto`: where the server and its authorization server ask for it. */
+/** `auto`: if the server and its authorization server ask for it. */
 export type DpopMode = 'auto' | 'require' | 'off';
 
-/** What the operator knows of an authorization server. */
+/** Operator settings for an authorization server. */
 export interface IssuerProfile {
-  /** For how long after a rotation the refresh token before it still answers. 0: unknown. */
+  /** How long the previous refresh token remains valid after a rotation. 0: unknown. */
   readonly rotationGraceMs: number;
-  /** Whether revoking a replaced pair leaves the others of its grant alone. */
+  /** `per-token`: revoking a replaced token does not affect the rest of its grant. */
   readonly revokeOnReplace: 'per-token' | 'never';
 }
 
-/** Everything that renewing or revoking one credential takes, as things are now. */
+/** Everything needed to refresh or revoke one credential, from the current configuration. */
 export interface GrantContext {
   readonly binding: GrantBinding;
   readonly client: OAuthClient;
   /**
-   * How the client is proven, where somebody has to be asked for that: only for what is sent to the authorization server, so
-   * that a token which lives is used whoever is away. Rejects while there is no answer.
+   * Loads the client authentication if that needs I/O. It is called only before a request to the authorization server, so that a valid
+   * token is used during an outage. Rejects if it cannot be loaded.
    */
   readonly loadClientAuth?: () => Promise<ClientAuthentication>;
-  /** The guarded way to this authorization server. It refuses redirects. */
+  /** Guarded fetch for this authorization server. It refuses redirects. */
   readonly fetch: Fetch;
   /** `oauth_headers` of the definition. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What every token request of this grant repeats: `resource`, `audience`. */
+  /** Fields of every token request: `resource`, `audience`. */
   readonly form: Readonly<Record<string, string>>;
   readonly profile: IssuerProfile;
-  /** Whether tokens of this server have to be bound to a key. Absent: as the server asks. */
+  /** Whether tokens must be bound to a key. Default: `auto`. */
   readonly dpop?: DpopMode | undefined;
-  /** The endpoint is gone: asks the metadata again. Null when the issuer is another one, or has none. */
+  /** Reads the metadata again after an endpoint disappeared. Null if the issuer changed or has no metadata. */
   rediscover(): Promise<CredentialEndpoints | null>;
-  /** The client is not known there any more. True when another was registered; only ever of dynamic ones. */
+  /** Registers a new client after the authorization server lost the old one. False unless the client is dynamic. */
   reregister(): Promise<boolean>;
 }
 
-/** Whoever knows definitions and clients. `unbound`: the server leads elsewhere now, or is gone. */
+/** Resolves the context of a stored credential. `unbound`: the server now uses another URL, issuer, client or resource, or is gone. */
 export interface GrantContexts {
   resolve(record: CredentialRecord): Promise<GrantContext | 'unbound'>;
 }
 
-/** Who we are there, with all that a request takes. Rejects while that is not known. */
+/** The client with its authentication. Rejects if the authentication cannot be loaded. */
 export async function resolveClientAuth({
   client,
   loadClientAuth,
@@ -72,17 +71,36 @@ export async function resolveClientAuth({
 interface GrantContextParts {
   readonly servers: SignInServers;
   readonly network: OAuthNetwork;
-  readonly discovery: Pick<OAuthDiscovery, 'rediscover'>;
+  readonly discovery: Pick<OAuthDiscovery, 'discover' | 'rediscover'>;
   readonly clients: OAuthClients;
   readonly rules: Pick<IssuerRules, 'isGrantAllowed'>;
   readonly issuerSettings: () => IssuerSettings;
 }
 
-/** What renewing or revoking a grant takes, from the definition as it is now. Asks nobody but the store. */
-export function createGrantContexts(parts: GrantContextParts): GrantContexts {
-  const { servers, network, discovery, clients, rules, issuerSettings } = parts;
+/** The members of a context that depend only on the target, the client and the binding. */
+function createBaseContext(
+  { network, issuerSettings }: Pick<GrantContextParts, 'network' | 'issuerSettings'>,
+  target: SignInTarget,
+  client: OAuthClient,
+  { issuer, resource }: Pick<GrantBinding, 'issuer' | 'resource'>,
+  audience: string | undefined,
+) {
+  return {
+    binding: { canonicalUrl: target.canonicalUrl, issuer, clientId: client.clientId, resource },
+    client,
+    fetch: withoutRedirects(network.fetchFor(target, issuer)),
+    headers: target.headers,
+    form: { ...(resource !== null && { resource }), ...(audience !== undefined && { audience }) },
+    profile: toIssuerProfile(issuerSettings(), issuer),
+    dpop: target.oauth.raw.dpop,
+  };
+}
 
-  /** Undefined: given by, or for, something else than the server has now. */
+/** Contexts of the grants that users gave at a sign-in. Reads the store and the cache only. */
+export function createGrantContexts(parts: GrantContextParts): GrantContexts {
+  const { servers, discovery, clients, rules, issuerSettings } = parts;
+
+  /** Undefined if the server is gone or has another URL. */
   async function findTarget(record: CredentialRecord): Promise<SignInTarget | undefined> {
     const server = await servers.get(record.tenant, record.serverId);
     if (!server) return undefined;
@@ -94,16 +112,12 @@ export function createGrantContexts(parts: GrantContextParts): GrantContexts {
   }
 
   function createContext(record: CredentialRecord, target: SignInTarget, client: OAuthClient): GrantContext {
-    const { tenant, issuer, resource } = record;
+    const { tenant, issuer } = record;
+    const { oauth, isOperatorDefined } = target;
+    const forwardsAudience = isOperatorDefined && oauth.raw.forward_audience_on_refresh !== false;
     const clientUse = { tenant, target, issuer };
     return {
-      binding: { canonicalUrl: target.canonicalUrl, issuer, clientId: client.clientId, resource },
-      client,
-      fetch: withoutRedirects(network.fetchFor(target, issuer)),
-      headers: target.headers,
-      form: buildRepeatedForm(record, target),
-      profile: toIssuerProfile(issuerSettings(), issuer),
-      dpop: target.oauth.raw.dpop,
+      ...createBaseContext(parts, target, client, record, forwardsAudience ? oauth.audience : undefined),
       async rediscover() {
         const asMetadata = await discovery.rediscover(target, issuer);
         if (!asMetadata) return null;
@@ -124,8 +138,11 @@ export function createGrantContexts(parts: GrantContextParts): GrantContexts {
     async resolve(record) {
       const target = await findTarget(record);
       if (!target) return 'unbound';
-      if (record.kind === 'static') return createContext(record, target, toImportedClient(record));
-      const { issuer, resource, endpoints } = record;
+      const { tenant, issuer, resource, endpoints, clientId } = record;
+      if (record.kind === 'static') {
+        // An imported token is never refreshed.
+        return createContext(record, target, { clientId, source: 'configured', auth: { method: 'none' } });
+      }
       if (!isSameIssuer(target, record)) return 'unbound';
       const endpointUrls = [endpoints?.token, endpoints?.authorization].filter(
         (url) => typeof url === 'string',
@@ -133,16 +150,11 @@ export function createGrantContexts(parts: GrantContextParts): GrantContexts {
       if (!(await rules.isGrantAllowed(target, issuer, endpointUrls))) return 'unbound';
       if (!isCurrentResource(resolveResourceRule(target, issuerSettings(), issuer), target, resource))
         return 'unbound';
-      // What the definition says counts, else what the metadata said when it was given.
+      // The definition takes precedence over the metadata at the time of the sign-in.
       const configuredMethods = target.oauth.raw.token_endpoint_auth_methods_supported;
-      const asMetadata = {
-        authMethods: configuredMethods ?? (endpoints?.clientAuth ? [endpoints.clientAuth] : null),
-      };
-      const client = await clients.resolveClient(
-        { tenant: record.tenant, target, issuer, asMetadata },
-        record.clientId,
-      );
-      return createContext(record, target, client);
+      const authMethods = configuredMethods ?? (endpoints?.clientAuth ? [endpoints.clientAuth] : null);
+      const clientUse = { tenant, target, issuer, asMetadata: { authMethods } };
+      return createContext(record, target, await clients.resolveClient(clientUse, clientId));
     },
   };
 }
@@ -156,48 +168,27 @@ export function toCredentialEndpoints(asMetadata: AuthorizationServerMetadata): 
   };
 }
 
-/** What the definition writes down must be what the grant was given by; what it leaves open was checked then. */
+/** Whether the configured issuer and token endpoint are those of the grant. Discovered values were checked at the sign-in. */
 function isSameIssuer({ oauth }: SignInTarget, { issuer, endpoints }: CredentialRecord): boolean {
   if (oauth.issuer !== undefined && oauth.issuer !== issuer) return false;
   if (oauth.tokenUrl !== undefined) return oauth.tokenUrl === endpoints?.token;
-  // It was given when the endpoint was written down, and nobody says that what is discovered now is the same.
+  // A grant of a configured endpoint has the endpoint as its issuer. Discovery may find another authorization server.
   return issuer !== endpoints?.token;
 }
 
-function buildRepeatedForm(
-  { resource }: CredentialRecord,
-  { oauth, isOperatorDefined }: SignInTarget,
-): Record<string, string> {
-  const forwardsAudience = isOperatorDefined && oauth.raw.forward_audience_on_refresh !== false;
-  return {
-    ...(resource !== null && { resource }),
-    ...(forwardsAudience && oauth.audience !== undefined && { audience: oauth.audience }),
-  };
-}
-
-/** Nobody renews a token that somebody brought; only where it goes is looked at. */
-function toImportedClient({ clientId }: CredentialRecord): OAuthClient {
-  return { clientId, source: 'configured', auth: { method: 'none' } };
-}
-
-const LIFETIME_MS = 60 * 60 * 1000;
+const DISCOVERY_LIFETIME_MS = 60 * 60 * 1000;
 const MAX_ENTRIES = 1_000;
 
-interface ClientCredentialParts extends Omit<GrantContextParts, 'discovery'> {
-  readonly clock: Clock;
-  readonly discovery: Pick<OAuthDiscovery, 'discover' | 'rediscover'>;
-}
+/** Contexts of shared servers that use the gateway's own token (client credentials, RFC 6749, section 4.4). */
+export function createClientCredentials(parts: GrantContextParts & { readonly clock: Clock }): AppGrants {
+  const { servers, discovery, clients, clock } = parts;
+  const cache = new LruMap<string, { readonly found: DiscoveredServer; readonly at: number }>(MAX_ENTRIES);
 
-/** Tokens of our own for servers that everybody shares: the definition's own client, and nobody signs in (RFC 6749, section 4.4). */
-export function createClientCredentials(parts: ClientCredentialParts): AppGrants {
-  const { servers, network, discovery, clients, clock, issuerSettings } = parts;
-  const cache = createLruMap<{ readonly found: DiscoveredServer; readonly at: number }>(MAX_ENTRIES);
-
-  /** Nobody's token changes where it is asked for, so the server is not asked each time. */
+  /** No user depends on the result, so it is not discovered for each token. */
   async function discoverCached(target: SignInTarget): Promise<DiscoveredServer> {
     const { revision } = target.server;
     const cached = cache.get(revision);
-    if (cached && clock.now() - cached.at < LIFETIME_MS) return cached.found;
+    if (cached && clock.now() - cached.at < DISCOVERY_LIFETIME_MS) return cached.found;
     const found = await discovery.discover(target);
     cache.set(revision, { found, at: clock.now() });
     return found;
@@ -208,37 +199,25 @@ export function createClientCredentials(parts: ClientCredentialParts): AppGrants
       const server = await servers.get(tenant, serverId);
       if (!server || !usesClientCredentialsGrant(server.settings)) return null;
       const target = await resolveSignInTarget(servers, server, { tenant, holder: principal });
-      // A token for everybody is the operator's to give: nobody else's word sends it anywhere.
+      // Only the operator may decide where a token that serves all users is sent.
       if (!target?.isOperatorDefined) return null;
       const { asMetadata, resource, publishedScopes, challengedScope, usesDpop } =
         await discoverCached(target);
       const { issuer } = asMetadata;
-      const client = await clients.resolveClient(
-        { tenant, target, issuer, asMetadata },
-        target.oauth.clientId ?? '',
-      );
+      const { audience, scope, clientId = '' } = target.oauth;
+      const client = await clients.resolveClient({ tenant, target, issuer, asMetadata }, clientId);
       if (client.source !== 'configured') throw new GatewayError('UPSTREAM_AUTH_MISCONFIGURED');
-      const { audience, scope } = target.oauth;
       const scopes = chooseScopes({
         configured: scope,
         challenged: challengedScope,
         published: publishedScopes,
-        // Nobody is away whose access had to go on.
+        // offline_access is never added: this grant has no refresh token.
         supported: null,
       });
       requireAudience(target, resource, scopes);
       return {
         context: {
-          binding: { canonicalUrl: target.canonicalUrl, issuer, clientId: client.clientId, resource },
-          client,
-          fetch: withoutRedirects(network.fetchFor(target, issuer)),
-          headers: target.headers,
-          form: {
-            ...(resource !== null && { resource }),
-            ...(audience !== undefined && { audience }),
-          },
-          profile: toIssuerProfile(issuerSettings(), issuer),
-          dpop: target.oauth.raw.dpop,
+          ...createBaseContext(parts, target, client, { issuer, resource }, audience),
           async rediscover() {
             cache.delete(server.revision);
             const rediscovered = await discovery.rediscover(target, issuer);

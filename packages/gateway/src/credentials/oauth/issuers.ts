@@ -8,17 +8,21 @@ import type { AuthorizationServerMetadata } from './metadata.ts';
 import type { OperatorIssuers } from './operatorIssuers.ts';
 import { type SignInTarget, createUnavailableError } from './signInTarget.ts';
 
+/**
+ * Which authorization server may issue tokens for which MCP server. The attack: a hostile MCP server names an honest authorization
+ * server in its metadata. If that server ignores RFC 8707, its token is valid elsewhere, and the gateway would send it to the attacker.
+ */
 export interface IssuerRules {
-  /** Whether this server may name this issuer at all. */
+  /** Whether the server may name this issuer. */
   isIssuerAllowed(target: SignInTarget, issuer: string): Promise<boolean>;
-  /** The same without asking anybody but the cache: of what was given before, by whoever is at these addresses. */
+  /** The same check for an existing grant, with its endpoints. Uses cached data only. */
   isGrantAllowed(target: SignInTarget, issuer: string, endpoints: readonly string[]): Promise<boolean>;
   /**
-   * Rejects with MCP_AUTHORIZATION_SERVER_REFUSED unless tokens of this authorization server may go to this server, and with
-   * UPSTREAM_AUTH_UNAVAILABLE while that cannot be said.
+   * Rejects with MCP_AUTHORIZATION_SERVER_REFUSED unless tokens of this authorization server may be sent to the server, and with
+   * UPSTREAM_AUTH_UNAVAILABLE if that cannot be determined at the moment.
    */
   requireAllowed(target: SignInTarget, asMetadata: AuthorizationServerMetadata): Promise<void>;
-  /** Whether users are told whose tokens go where before they go on. */
+  /** Whether the user must confirm which host's tokens are sent to which server. */
   requiresConfirmation(target: SignInTarget, asMetadata: AuthorizationServerMetadata): boolean;
 }
 
@@ -28,10 +32,6 @@ interface IssuerRuleParts {
   readonly log: Log;
 }
 
-/**
- * Whose tokens may be sent to whom. A hostile server can name an honest authorization server in its metadata. If that one ignores
- * RFC 8707, the token it gives is good elsewhere, and would be sent to the attacker.
- */
 export function createIssuerRules({ issuerSettings, operatorIssuers, log }: IssuerRuleParts): IssuerRules {
   function refuse(target: SignInTarget, reason: string): never {
     log('oauth_issuer_refused', { server: target.server.name, reason });
@@ -41,10 +41,12 @@ export function createIssuerRules({ issuerSettings, operatorIssuers, log }: Issu
   const isOperatorApproved = (target: SignInTarget, issuer: string) =>
     target.isOperatorDefined || isOriginListed(issuerSettings(), issuer, getOrigin(target.canonicalUrl));
 
-  /** By place and not by name: whoever may choose a name would choose the one that is not guarded. */
+  /**
+   * Whether a URL belongs to the login or to an authorization server of the operator's servers. Compares locations, not names: an
+   * attacker would choose a name that is not listed.
+   */
   function isProtected(urls: readonly string[], operatorUrls: readonly string[]): boolean {
     const identityAndOperatorUrls = [...issuerSettings().identityUrls, ...operatorUrls];
-    // Who may have endpoints elsewhere has them guarded there as well.
     const protectedUrls = [
       ...identityAndOperatorUrls,
       ...identityAndOperatorUrls.flatMap((url) => listEndpointOrigins(issuerSettings(), url)),
@@ -56,8 +58,8 @@ export function createIssuerRules({ issuerSettings, operatorIssuers, log }: Issu
   }
 
   /**
-   * `unknown`: somebody of the operator's never said who their authorization server is, so it may be this one. A server that signs
-   * users in at its own place takes nothing of anybody else's, and need not wait for them.
+   * `unknown`: a server of the operator never responded, so its authorization server may be this one. An authorization server on the
+   * host of the MCP server itself is free in any case: its tokens belong to the same owner.
    */
   async function classifyIssuer(
     target: SignInTarget,
@@ -78,41 +80,38 @@ export function createIssuerRules({ issuerSettings, operatorIssuers, log }: Issu
       return !isProtected([issuer, ...endpoints], (await operatorIssuers.readCached()).urls);
     },
     async requireAllowed(target, asMetadata) {
+      const { issuer } = asMetadata;
       const endpoints = listEndpoints(asMetadata);
-      const origins = new Set([
-        getOrigin(asMetadata.issuer),
-        ...listEndpointOrigins(issuerSettings(), asMetadata.issuer),
-      ]);
+      const origins = new Set([getOrigin(issuer), ...listEndpointOrigins(issuerSettings(), issuer)]);
       const configuredUrls = target.isOperatorDefined ? listConfiguredUrls(target) : [];
-      const unexpectedUrls = endpoints.filter(
+      const hasUnexpectedUrl = endpoints.some(
         (url) => !origins.has(getOrigin(url)) && !configuredUrls.includes(url),
       );
-      if (unexpectedUrls.length > 0) refuse(target, 'endpoint_origin');
-      if (isOperatorApproved(target, asMetadata.issuer)) return;
-      const classification = await classifyIssuer(target, [asMetadata.issuer, ...endpoints]);
+      if (hasUnexpectedUrl) refuse(target, 'endpoint_origin');
+      if (isOperatorApproved(target, issuer)) return;
+      const classification = await classifyIssuer(target, [issuer, ...endpoints]);
       if (classification === 'guarded') refuse(target, 'issuer_guarded');
       if (classification === 'unknown') {
         log('oauth_issuer_check_incomplete', { server: target.server.name });
         throw createUnavailableError();
       }
-      // Without it nothing says for whom the token is: for which servers that is right, the operator says.
-      if (omitsResource(issuerSettings(), asMetadata.issuer)) refuse(target, 'resource_omitted');
+      // Without `resource` the token has no audience. Only the operator can decide which servers may receive such a token.
+      if (omitsResource(issuerSettings(), issuer)) refuse(target, 'resource_omitted');
     },
-    requiresConfirmation(target, asMetadata) {
-      const { issuer } = asMetadata;
+    requiresConfirmation(target, { issuer, authorizationEndpoint }) {
       const { canonicalUrl } = target;
       if (isOriginListed(issuerSettings(), issuer, getOrigin(canonicalUrl))) return false;
       const { authorizationUrl, tokenUrl } = target.oauth;
       const isConfiguredIssuer =
         target.oauth.issuer === issuer || (authorizationUrl ?? tokenUrl) !== undefined;
       if (target.isOperatorDefined && isConfiguredIssuer) return false;
-      const hosts = [issuer, asMetadata.authorizationEndpoint ?? issuer].map(getHost);
+      const hosts = [issuer, authorizationEndpoint ?? issuer].map(getHost);
       return hosts.some((host) => !areRelatedHosts(host, getHost(canonicalUrl)));
     },
   };
 }
 
-/** Every address that a code, a token, a secret or a person is sent to. */
+/** Every URL that receives a code, a token, a secret or the browser. */
 function listEndpoints(asMetadata: AuthorizationServerMetadata): string[] {
   return [
     asMetadata.authorizationEndpoint,
@@ -126,11 +125,11 @@ function listConfiguredUrls({ oauth }: SignInTarget): string[] {
   return [oauth.authorizationUrl, oauth.tokenUrl, oauth.revocationUrl].filter((url) => url !== undefined);
 }
 
-/** What the operator says about authorization servers, as the configuration has it now. */
+/** The operator's settings for authorization servers, from the current configuration. */
 export interface IssuerSettings {
   /** `mcpSettings.issuers`. */
   readonly issuers: Readonly<Record<string, OAuthIssuer>>;
-  /** Where people sign in to this gateway, and every address of `identityProviders`. */
+  /** The issuer of the login, and every URL in `identityProviders`. */
   readonly identityUrls: readonly string[];
 }
 
@@ -138,16 +137,14 @@ export function findIssuerEntry({ issuers }: IssuerSettings, issuer: string): OA
   return Object.hasOwn(issuers, issuer) ? issuers[issuer] : undefined;
 }
 
-/** Whether the operator lists this very pair. */
+/** Whether the operator allows this server origin to receive tokens of this issuer. */
 export function isOriginListed(
   issuerSettings: IssuerSettings,
   issuer: string,
   serverOrigin: string,
 ): boolean {
-  return (
-    findIssuerEntry(issuerSettings, issuer)?.origins.some((origin) => toOrigin(origin) === serverOrigin) ??
-    false
-  );
+  const origins = findIssuerEntry(issuerSettings, issuer)?.origins ?? [];
+  return origins.some((origin) => toOrigin(origin) === serverOrigin);
 }
 
 export function listEndpointOrigins(issuerSettings: IssuerSettings, issuer: string): readonly string[] {
@@ -172,14 +169,14 @@ export function omitsResource(issuerSettings: IssuerSettings, issuer: string): b
   return (entry?.resource ?? (entry?.profile === 'entra' ? 'omit' : 'send')) === 'omit';
 }
 
-/** An entry may be written with a slash at its end, or as a whole address. */
+/** An entry may end with a slash, or contain a path. */
 function toOrigin(entry: string): string {
   return parseUrl(entry)?.origin ?? entry;
 }
 
 /**
- * Where an authorization server really is: one goes by several names. Its path says nothing (`/common`, `/<tenant>`), a dot at the
- * end of its host is the same host, and Entra answers under hosts of its own choice.
+ * The location of an authorization server, which can have several names. The path does not count (`/common`, `/<tenant>`), a trailing
+ * dot of the host neither, and all Entra hosts are one location.
  */
 function toIssuerLocation(url: string): string {
   if (isMicrosoftAuthority(url)) return 'entra';

@@ -1,36 +1,39 @@
 import { parseUrl } from '@behalf/contracts';
-import { type Clock, type Fetch, createSingleFlight, readBoundedText } from '@behalf/kernel';
+import { type Clock, type Fetch, LruMap, createSingleFlight, readBoundedText } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { ServerSnapshot } from '../../servers/definition.ts';
 import type { ReadNetworkError } from '../../upstream/upstreamError.ts';
-import { createLruMap } from '../lruMap.ts';
 import { canonicalizeUrl, getOrigin, isSafeEndpointOf, isSafeUrl } from './addresses.ts';
 import { parseScopeNames } from './scopes.ts';
 import { SignInImpossible, type SignInTarget, createUnavailableError } from './signInTarget.ts';
+import { parseJsonObject } from './tokenRequest.ts';
 
 const LIFETIME_MS = 60 * 60 * 1000;
 const MAX_ENTRIES = 1_000;
 
-/** How the way to an issuer was judged. What is read over one is not shown to who may not go it. */
+/**
+ * The trust with which the egress judged the request. Metadata that was read with more trust is not shown to a server with less: it may
+ * come from a private address.
+ */
 interface MetadataScope {
   readonly audience: ServerSnapshot['audience'];
   readonly isConfigured: boolean;
 }
 
 interface MetadataCache {
-  /** Null where the issuer publishes nothing. */
+  /** Null if the issuer publishes no metadata. */
   read(
     parts: DocumentReaderParts,
     scope: MetadataScope,
     issuer: string,
   ): Promise<AuthorizationServerMetadata | null>;
-  /** An endpoint was gone: what is known is of no use any more. */
+  /** Call it when an endpoint no longer exists. */
   forget(issuer: string): void;
 }
 
-/** Metadata of authorization servers, an hour at most. */
+/** Authorization server metadata, cached for one hour. */
 export function createMetadataCache(): MetadataCache {
-  const cache = createLruMap<AuthorizationServerMetadata>(MAX_ENTRIES);
+  const cache = new LruMap<string, AuthorizationServerMetadata>(MAX_ENTRIES);
   const flights = createSingleFlight<AuthorizationServerMetadata | null>();
   const audiences = ['yaml-server', 'user-server'] as const;
   const keyOf = ({ audience, isConfigured }: MetadataScope, issuer: string) =>
@@ -58,44 +61,43 @@ export function createMetadataCache(): MetadataCache {
         if (metadata) cache.set(key, metadata);
         return metadata;
       } catch (error) {
-        // It says something else of itself now: what it said before does not count any more.
+        // The current document is invalid, so the cached one no longer applies.
         if (error instanceof SignInImpossible) cache.delete(key);
         throw error;
       }
     },
     forget(issuer) {
-      for (const audience of audiences) {
+      for (const audience of audiences)
         for (const isConfigured of [true, false]) cache.delete(keyOf({ audience, isConfigured }, issuer));
-      }
     },
   };
 }
 
-/** An authorization server as it describes itself, every address of it checked. */
+/** Authorization server metadata (RFC 8414). Every URL was checked with `isSafeEndpointOf`. */
 export interface AuthorizationServerMetadata {
   readonly issuer: string;
-  /** False: the definition gives endpoints and no name; the token endpoint stands for it. */
+  /** False: the definition contains endpoints and no issuer, so `issuer` is the token endpoint. */
   readonly hasIssuerIdentifier: boolean;
-  /** Null: it gives tokens to programs alone. */
+  /** Null: the server supports only grants without a user. */
   readonly authorizationEndpoint: string | null;
   readonly tokenEndpoint: string;
   readonly registrationEndpoint: string | null;
   readonly revocationEndpoint: string | null;
   readonly jwksUri: string | null;
-  /** RFC 9207: each of its responses names it. */
+  /** RFC 9207: authorization responses contain `iss`. */
   readonly isIssParameterSupported: boolean;
-  /** Null: it does not say. */
+  /** Null, here and below: the metadata does not say. */
   readonly scopes: readonly string[] | null;
   readonly authMethods: readonly string[] | null;
   readonly codeChallengeMethods: readonly string[] | null;
-  /** `client_id` may be the address of a document about the client. */
+  /** A client id may be the URL of a client ID metadata document. */
   readonly supportsClientDocuments: boolean;
-  /** Algorithms of DPoP proofs (RFC 9449, section 5.1). Null: it does not say. */
+  /** Algorithms of DPoP proofs (RFC 9449, section 5.1). */
   readonly dpopAlgorithms: readonly string[] | null;
   readonly fetchedAt: number;
 }
 
-/** Where the metadata of an issuer stands, in order (RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4). */
+/** RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4. */
 function metadataUrls(issuer: string): readonly string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/+$/, '');
@@ -106,15 +108,15 @@ function metadataUrls(issuer: string): readonly string[] {
     : [oauth, `${origin}${openid}${path}`, `${origin}${path}${openid}`];
 }
 
-/** It is kept with every grant and shown to people. */
+/** The issuer is stored with every grant and displayed. */
 const MAX_ISSUER_LENGTH = 512;
 
-/** A name that metadata can stand under: no query, no fragment (RFC 8414, section 2). */
+/** RFC 8414, section 2: no query and no fragment. */
 export function isValidIssuer(text: string): boolean {
   return text.length <= MAX_ISSUER_LENGTH && isSafeUrl(text) && !text.includes('?');
 }
 
-/** Letter by letter: whoever heals a slash or a case here takes one server for another (RFC 8414, section 3.3). */
+/** RFC 8414, section 3.3: the issuer is compared without normalization. Otherwise one server could pass as another. */
 function parseMetadata(
   document: MetadataDocument,
   issuer: string,
@@ -127,7 +129,7 @@ function parseMetadata(
     return url;
   };
   const optionalUrl = (name: string): string | null =>
-    document[name] === undefined || document[name] === null ? null : requiredUrl(name);
+    (document[name] ?? null) === null ? null : requiredUrl(name);
   return {
     issuer,
     hasIssuerIdentifier: true,
@@ -146,42 +148,47 @@ function parseMetadata(
   };
 }
 
-/** Where MCP 2025-03-26 says that an authorization server without metadata has its endpoints. */
+/** Values of an authorization server that publishes no metadata. */
+export const undiscoveredMetadata = {
+  hasIssuerIdentifier: true,
+  registrationEndpoint: null,
+  revocationEndpoint: null,
+  jwksUri: null,
+  isIssParameterSupported: false,
+  scopes: null,
+  authMethods: null,
+  supportsClientDocuments: false,
+  dpopAlgorithms: null,
+} as const;
+
+/** The default endpoints of MCP 2025-03-26 for an authorization server without metadata. */
 export function legacyMetadata(origin: string, fetchedAt: number): AuthorizationServerMetadata {
   return {
+    ...undiscoveredMetadata,
     issuer: origin,
-    hasIssuerIdentifier: true,
     authorizationEndpoint: `${origin}/authorize`,
     tokenEndpoint: `${origin}/token`,
     registrationEndpoint: `${origin}/register`,
-    revocationEndpoint: null,
-    jwksUri: null,
-    isIssParameterSupported: false,
-    scopes: null,
-    authMethods: null,
-    // That revision demands PKCE of every client and server.
+    // That revision requires PKCE of every client and server.
     codeChallengeMethods: ['S256'],
-    supportsClientDocuments: false,
-    dpopAlgorithms: null,
     fetchedAt,
   };
 }
 
 const WELL_KNOWN_PATH = '/.well-known/oauth-protected-resource';
-/** More than these are nobody's. */
 const MAX_SERVERS = 10;
 
-/** What a server says of itself (RFC 9728). */
+/** Protected resource metadata (RFC 9728). */
 export interface ProtectedResource {
-  /** The name it goes by, in our spelling. */
+  /** The resource identifier, in canonical form. */
   readonly resource: string;
   readonly authorizationServers: readonly string[];
   readonly scopes: readonly string[] | null;
-  /** It takes no token that is not bound to a key (RFC 9728, section 2). */
+  /** RFC 9728, section 2: the server accepts DPoP-bound tokens only. */
   readonly requiresDpop: boolean;
 }
 
-/** Null where it publishes nothing. `place`: what its challenge named, which is then the only place. */
+/** Null if the server publishes no metadata. If the challenge contains `resource_metadata`, only that URL is read. */
 export async function readProtectedResource(
   parts: DocumentReaderParts,
   target: SignInTarget,
@@ -196,8 +203,8 @@ export async function readProtectedResource(
   return null;
 }
 
-function wellKnownUrls({ canonicalUrl: serverUrl }: SignInTarget): readonly string[] {
-  const { origin, pathname } = new URL(serverUrl);
+function wellKnownUrls({ canonicalUrl }: SignInTarget): readonly string[] {
+  const { origin, pathname } = new URL(canonicalUrl);
   const root = `${origin}${WELL_KNOWN_PATH}`;
   return pathname === '/' ? [root] : [`${root}${pathname}`, root];
 }
@@ -221,9 +228,9 @@ function parseProtectedResource(
 }
 
 /**
- * What the document may call the server (RFC 9728, section 3.3): the address that is called, or what the operator says in its
- * place. Of an operator's server the document at the root of the origin may also speak for all of it; one from elsewhere may not, and
- * of nobody else's server any: one of several tenants of a host would get tokens that are good at the others.
+ * Resource identifiers that the document may contain (RFC 9728, section 3.3): the server URL, or the configured `oauth.resource`. For a
+ * server of the operator, the document at the root may also name the whole origin. Other servers may not: on a shared host, one tenant
+ * would receive tokens that are valid at the other tenants.
  */
 function listAcceptedResources(target: SignInTarget, url: string): readonly (string | undefined)[] {
   const origin = getOrigin(target.canonicalUrl);
@@ -238,7 +245,7 @@ function listAcceptedResources(target: SignInTarget, url: string): readonly (str
   ];
 }
 
-/** As many as are kept of what somebody publishes. */
+/** Limit of each published list. */
 const MAX_STRINGS = 1_000;
 
 function readStrings(value: unknown): readonly string[] | null {
@@ -254,14 +261,14 @@ type MetadataDocument = Readonly<Record<string, unknown>>;
 export interface DocumentReaderParts {
   readonly fetch: Fetch;
   readonly clock: Clock;
-  /** For one answer. */
+  /** For one document, redirects included. */
   readonly timeoutMs: number;
   readonly readError: ReadNetworkError;
 }
 
 /**
- * A JSON object that somebody publishes about themselves; null where there is none. Redirects are followed within the origin
- * alone: who publishes is who owns the place. Rejects while nobody can say, so that an outage never looks like an absence.
+ * A published JSON object; null if there is none. Follows redirects within the origin only: the owner of the origin publishes the
+ * document. A temporary failure rejects, so that an outage is never taken for missing metadata.
  */
 async function readDocument(parts: DocumentReaderParts, url: string): Promise<MetadataDocument | null> {
   const { clock } = parts;
@@ -278,7 +285,8 @@ async function readDocument(parts: DocumentReaderParts, url: string): Promise<Me
     }
     const text = await readBoundedText(response, MAX_BYTES);
     if (text === undefined) throw new SignInImpossible('metadata_invalid');
-    return parseObject(text);
+    // An HTML error page with status 200 is not a document either.
+    return parseJsonObject(text) ?? null;
   } catch (error) {
     throw toNetworkError(error, parts.readError);
   } finally {
@@ -309,20 +317,7 @@ async function fetchWithRedirects(
   }
 }
 
-/** A page that says "not found" in HTML with status 200 is no document either. */
-function parseObject(text: string): MetadataDocument | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as MetadataDocument)
-    : null;
-}
-
-/** What was refused is told as such; everything else may work in a moment. */
+/** A refusal of the egress is permanent. Every other network error is temporary. */
 export function toNetworkError(error: unknown, readError: ReadNetworkError): GatewayError {
   if (error instanceof GatewayError) return error;
   const code = readError(error)?.code;

@@ -6,23 +6,23 @@ import { type IssuerSettings, findIssuerEntry, listEndpointOrigins } from './iss
 import type { SignInTarget } from './signInTarget.ts';
 
 /**
- * The door out, as sign-ins need it. Origins in `vouched` are judged on the word that the server's own address rests on; every
- * other one as if a user had named it, because a server that is asked chooses what it answers.
+ * The egress for OAuth requests. It judges `configuredOrigins` by the trust in the server's own address, and every other origin as if a
+ * user had entered it: the metadata of a server is chosen by the author of the server.
  */
 export interface OAuthEgress {
-  /** `redirect` of a request is honoured; nothing else leads anywhere else. */
+  /** Honors `redirect` of each request. */
   fetchFor(server: ServerSnapshot, configuredOrigins: readonly string[]): Fetch;
-  /** Rejects unless the server may name this address: a browser is sent there, and no request of ours. */
+  /** Rejects unless the server may send a browser to this URL. */
   checkUrl(server: ServerSnapshot, url: string, configuredOrigins: readonly string[]): Promise<void>;
   readError: ReadNetworkError;
 }
 
-/** The same for one server and one authorization server of it. */
+/** The egress for one server and one of its authorization servers. */
 export interface OAuthNetwork {
-  /** `issuer`: whose endpoints are asked; null: the server alone. */
+  /** `issuer`: the authorization server whose endpoints are requested. Null: only the server itself. */
   fetchFor(target: SignInTarget, issuer: string | null): Fetch;
   checkUrl(target: SignInTarget, issuer: string, url: string): Promise<void>;
-  /** Whether the operator's word opens the way to this issuer for this server. */
+  /** Whether the operator configured the origin of this issuer for this server. */
   isConfigured(target: SignInTarget, issuer: string): boolean;
   readError: ReadNetworkError;
 }
@@ -39,9 +39,8 @@ export function createOAuthNetwork(egress: OAuthEgress, issuerSettings: () => Is
 }
 
 /**
- * The origins that the operator opened for this server: its own, and where its authorization server is as far as the definition or
- * `mcpSettings.issuers` writes that down. `issuer`: the one that is asked; null: the server alone. Whatever the server or its
- * authorization server names besides is somebody else's word, and must not lead to an address that was opened for this one.
+ * The origins that the operator opened for this server: its own, and those of the authorization server in the definition or in
+ * `mcpSettings.issuers`. Origins that only metadata names never count: they must not lead to an address opened for another server.
  */
 function listConfiguredOrigins(
   target: SignInTarget,
@@ -60,7 +59,7 @@ function listConfiguredOrigins(
   return [serverOrigin, ...[...definitionUrls, ...issuerEntryUrls].filter(isSafeUrl).map(getOrigin)];
 }
 
-/** Where codes, tokens and secrets are sent: a redirect would carry them on to somebody else. */
+/** For requests with codes, tokens or secrets: a redirect would carry them to another server. */
 export function withoutRedirects(fetch: Fetch): Fetch {
   return (url, init) => fetch(url, { ...init, redirect: 'error' });
 }

@@ -1,5 +1,5 @@
 import { parseUrl } from '@behalf/contracts';
-import { type Clock, createSingleFlight, withTimeout } from '@behalf/kernel';
+import { type Clock, LruMap, createSingleFlight, withTimeout } from '@behalf/kernel';
 import type { Template } from '@behalf/settings';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { Cache } from '../../ports/index.ts';
@@ -8,69 +8,67 @@ import {
   mayRequireOAuth,
   usesClientCredentialsGrant,
 } from '../../servers/definition.ts';
-import { createLruMap } from '../lruMap.ts';
 import { SignInImpossible, type SignInTarget, targetWithoutUserValues } from './signInTarget.ts';
 
 const MAX_AGE_MS = 60 * 60 * 1000;
-/** After a failure it is asked again no sooner. */
+/** Pause after a failed read. */
 const RETRY_AFTER_MS = 60 * 1000;
 const MAX_ENTRIES = 10_000;
 const SHARED_CACHE_MS = 30 * 24 * 60 * 60 * 1000;
-/** Whoever waits for this has a user waiting. */
+/** A user waits for the result. */
 const TIMEOUT_MS = 6_000;
 
-/** Where people sign in to this gateway, and who exchanges their tokens. */
+/** The login provider and the providers of token exchanges. */
 export interface IdentityIssuers {
-  /** Those whose endpoints only their metadata tells. */
+  /** Issuers whose endpoints are only known from their metadata. */
   list(): readonly string[];
-  /** Rejects while nobody can say. */
+  /** Rejects if the metadata cannot be read. */
   endpointsOf(issuer: string): Promise<readonly string[]>;
 }
 
 interface OperatorIssuerParts {
-  /** Every server of the file, as the file has it: what an administrator lays over one does not end its protection. */
+  /** The servers of the file, without overrides: an override must not end the protection of a server. */
   readonly servers: () => readonly ServerSnapshot[];
-  /** Which authorization server it uses, when it is asked. */
+  /** Asks a server for its authorization server. */
   readonly readIssuers: (target: SignInTarget) => Promise<readonly string[]>;
   readonly identity: IdentityIssuers;
-  /** For all processes, and over restarts: what somebody said while they answered. */
+  /** Shared by all replicas and kept across restarts: the last response of each server. */
   readonly cache: Cache;
   readonly clock: Clock;
 }
 
 interface OperatorIssuerList {
   readonly urls: readonly string[];
-  /** False: somebody who was asked never answered, and what they would add is not known. */
+  /** False: at least one server or issuer has never responded, so its authorization server is unknown. */
   readonly isComplete: boolean;
 }
 
 export interface OperatorIssuers {
   list(): Promise<OperatorIssuerList>;
-  /** Without asking anybody but the cache. */
+  /** Uses cached data only. */
   readCached(): Promise<OperatorIssuerList>;
 }
 
-/** Somebody who can say where an authorization server of the operator's is. */
 interface IssuerSource {
   readonly key: string;
   readonly load: () => Promise<readonly string[]>;
 }
 
 interface CacheEntry {
-  /** Null: never answered. */
+  /** Null: the source has never responded. */
   readonly urls: readonly string[] | null;
   readonly until: number;
 }
 
 /**
- * The authorization servers that the operator's own servers and sign-ins use: what is written down, and what those say when they
- * are asked. Who is away keeps the answer that they gave last. Who never answered makes the list incomplete, and it is for the rules
- * to say what may be done meanwhile.
+ * The authorization servers of the operator's servers and of the login. They come from the configuration and from the metadata of these
+ * servers. A server that is down keeps its last response. A server that never responded makes the list incomplete; `IssuerRules`
+ * decides what that prevents.
  */
 export function createOperatorIssuers(parts: OperatorIssuerParts): OperatorIssuers {
   const { servers, readIssuers, identity, cache, clock } = parts;
   const flights = createSingleFlight<readonly string[] | null>();
-  const entries = createLruMap<CacheEntry>(MAX_ENTRIES);
+  const entries = new LruMap<string, CacheEntry>(MAX_ENTRIES);
 
   async function readSharedCache(key: string): Promise<readonly string[] | null> {
     try {
@@ -84,12 +82,12 @@ export function createOperatorIssuers(parts: OperatorIssuerParts): OperatorIssue
     const cached = entries.get(key);
     if (cached) return cached.urls ?? (clock.now() < cached.until ? null : readSharedCache(key));
     const urls = await readSharedCache(key);
-    // Over at once: it counts for who asks nobody, and whoever may ask does.
+    // Expired from the start: `list` still asks the source.
     entries.set(key, { urls, until: urls ? 0 : clock.now() + RETRY_AFTER_MS });
     return urls;
   }
 
-  async function fetchUrls({ key, load: load }: IssuerSource): Promise<readonly string[] | null> {
+  async function fetchUrls({ key, load }: IssuerSource): Promise<readonly string[] | null> {
     try {
       const urls = await withTimeout(clock, TIMEOUT_MS, load(), () => {
         throw new Error('the request timed out');
@@ -98,8 +96,8 @@ export function createOperatorIssuers(parts: OperatorIssuerParts): OperatorIssue
       await cache.set(key, JSON.stringify(urls), SHARED_CACHE_MS).catch(() => undefined);
       return urls;
     } catch (error) {
-      const urls =
-        entries.get(key)?.urls ?? (await readSharedCache(key)) ?? (isDefinitive(error) ? [] : null);
+      const lastUrls = entries.get(key)?.urls ?? (await readSharedCache(key));
+      const urls = lastUrls ?? (isPermanent(error) ? [] : null);
       entries.set(key, { urls, until: clock.now() + RETRY_AFTER_MS });
       return urls;
     }
@@ -114,9 +112,10 @@ export function createOperatorIssuers(parts: OperatorIssuerParts): OperatorIssue
   function listSources(): IssuerSource[] {
     const serverSources = servers().flatMap((server): IssuerSource[] => {
       if (!mayRequireOAuth(server) && !usesClientCredentialsGrant(server.settings)) return [];
-      // An address that depends on a user's value is nobody's in particular.
+      // A URL that depends on a user's value has no single authorization server.
       const target = requiresIssuerDiscovery(server) ? targetWithoutUserValues(server) : undefined;
-      return target ? [{ key: serverKey(server), load: () => readIssuers(target) }] : [];
+      const key = JSON.stringify([server.id, server.revision]);
+      return target ? [{ key, load: () => readIssuers(target) }] : [];
     });
     const identitySources = identity.list().map((issuer) => ({
       key: JSON.stringify(['identity', issuer]),
@@ -141,19 +140,17 @@ export function createOperatorIssuers(parts: OperatorIssuerParts): OperatorIssue
   };
 }
 
-/** Nobody can sign in there, or the door out is closed: that is known, and no outage. */
-function isDefinitive(error: unknown): boolean {
-  if (error instanceof SignInImpossible) return true;
-  return error instanceof GatewayError && error.code === 'MCP_DOMAIN_NOT_ALLOWED';
-}
-
-function serverKey({ id, revision }: ServerSnapshot): string {
-  return JSON.stringify([id, revision]);
+/** The server has no sign-in, or the egress refuses it. This is not an outage. */
+function isPermanent(error: unknown): boolean {
+  return (
+    error instanceof SignInImpossible ||
+    (error instanceof GatewayError && error.code === 'MCP_DOMAIN_NOT_ALLOWED')
+  );
 }
 
 /**
- * Where a definition says that its authorization server is. Field by field: that one of them waits for a user's value makes the others
- * no less written down, and of an address only its origin counts.
+ * The authorization server in a definition: the issuer, and the origins of the endpoints. A placeholder in one field does not remove
+ * the others.
  */
 function listConfiguredIssuers({ settings: { oauth } }: ServerSnapshot): string[] {
   if (!oauth) return [];
@@ -162,7 +159,7 @@ function listConfiguredIssuers({ settings: { oauth } }: ServerSnapshot): string[
   return [issuer, ...origins].filter((url) => url !== undefined);
 }
 
-/** Whether only the server itself can say who its authorization server is. */
+/** Whether only the server's metadata names its authorization server. */
 function requiresIssuerDiscovery({ settings }: ServerSnapshot): boolean {
   const { issuer, token_url, authorization_url } = settings.oauth ?? {};
   if (issuer !== undefined) return false;
@@ -171,14 +168,14 @@ function requiresIssuerDiscovery({ settings }: ServerSnapshot): boolean {
   );
 }
 
-/** Undefined where the host itself depends on a value. */
+/** Undefined if the host contains a placeholder. */
 function getTemplateOrigin(template: Template | undefined): string | undefined {
   if (template === undefined) return undefined;
   const firstPlaceholder = template.findIndex(({ kind }) => kind !== 'literal');
   const literal = (firstPlaceholder === -1 ? template : template.slice(0, firstPlaceholder))
     .map((part) => (part.kind === 'literal' ? part.text : ''))
     .join('');
-  // The slash after the host: before it more of the host may follow.
+  // The host ends before the first slash. Without a slash, the placeholder may continue the host.
   const urlPrefix = firstPlaceholder === -1 ? literal : /^[^/]*\/\/[^/?#]+[/?#]/.exec(literal)?.[0];
   return urlPrefix === undefined ? undefined : parseUrl(urlPrefix)?.origin;
 }

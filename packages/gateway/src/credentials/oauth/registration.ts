@@ -1,13 +1,4 @@
-import {
-  type Clock,
-  type Fetch,
-  HiddenText,
-  type Keyring,
-  type Leases,
-  createSingleFlight,
-  sleep,
-  withTimeout,
-} from '@behalf/kernel';
+import { type Clock, HiddenText, type Keyring, type Leases, createSingleFlight, sleep } from '@behalf/kernel';
 import {
   type OAuthClientKey,
   type OAuthClientRecord,
@@ -15,50 +6,50 @@ import {
   oauthClientId,
   toOAuthClientSealContext,
 } from '../../ports/index.ts';
+import { withLease } from '../../replication/withLease.ts';
 import type { Log } from '../../upstream/upstream.ts';
 import type { ClientAuthentication, OAuthClient } from './clientAuthentication.ts';
 import { buildRegistration } from './clientDocument.ts';
 import { type AuthorizationServerMetadata, toNetworkError } from './metadata.ts';
-import type { OAuthNetwork } from './network.ts';
+import { type OAuthNetwork, withoutRedirects } from './network.ts';
 import { SignInImpossible, type SignInTarget, createUnavailableError } from './signInTarget.ts';
+import { type HttpResponse, parseJsonObject, sendRequest } from './tokenRequest.ts';
 
 const LEASE_TTL_MS = 25_000;
 const MAX_WAIT_MS = 30_000;
 const POLL_INTERVAL_MS = 100;
-/** A secret that is over in a moment is of no use for a sign-in that begins now. */
+/** A sign-in that starts now needs a client secret that stays valid until the callback. */
 const EXPIRY_MARGIN_MS = 15 * 60 * 1000;
 
-interface DynamicClientParts extends RegistrationParts {
+interface DynamicClientParts {
   readonly clients: OAuthClientStore;
   readonly leases: Leases;
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly log: Log;
+  readonly network: OAuthNetwork;
+  readonly baseUrl: () => string;
 }
 
-/** Clients that authorization servers registered for us (RFC 7591): one for each issuer, server and redirect address. */
+/** What a registration is requested for. */
+export interface RegistrationContext {
+  readonly target: SignInTarget;
+  readonly asMetadata: AuthorizationServerMetadata;
+  readonly scopes: string;
+}
+
+/** Clients that authorization servers registered for the gateway (RFC 7591): one per issuer, server and redirect URI. */
 export interface DynamicClients {
-  /** The registered one; null where there is none that is good for a while yet. */
+  /** The registered client. Null if none is registered, or its secret expires soon. */
   find(key: OAuthClientKey): Promise<OAuthClient | null>;
-  /** The registered one, or a new one: once, whoever asks at the same time. */
-  obtain(
-    key: OAuthClientKey,
-    target: SignInTarget,
-    asMetadata: AuthorizationServerMetadata,
-    scopes: string,
-  ): Promise<OAuthClient>;
+  /** The registered client, or a new one. Concurrent callers on all replicas share one registration. */
+  obtain(key: OAuthClientKey, context: RegistrationContext): Promise<OAuthClient>;
   /**
-   * The one with this id is not known there any more. Another is registered first and then takes its place, for everybody at
-   * once: where none is to be had the old one stays, and so does what was given to it.
+   * Replaces a client that the authorization server no longer knows. The old client and its grants stay if the registration of the new
+   * one fails.
    */
-  reregister(
-    key: OAuthClientKey,
-    clientId: string,
-    target: SignInTarget,
-    asMetadata: AuthorizationServerMetadata,
-    scopes: string,
-  ): Promise<void>;
-  /** It is not known there any more. Only this one goes: another may have taken its place. */
+  reregister(key: OAuthClientKey, refusedClientId: string, context: RegistrationContext): Promise<void>;
+  /** Removes the client with this id. A client that replaced it stays. */
   forget(key: OAuthClientKey, clientId: string): Promise<boolean>;
 }
 
@@ -79,7 +70,7 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
       ) as StoredRegistration;
       return { clientId: record.clientId, source: 'dynamic', auth: toClientAuth(registration) };
     } catch {
-      // Sealed with a key that is not ours any more. Another registration takes its place.
+      // Sealed with a key that was removed. A new registration replaces it.
       log('oauth_client_unreadable', { server: record.serverId });
       return null;
     }
@@ -100,11 +91,11 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
     };
   }
 
-  /** False: one that somebody registered meanwhile counts, and this one is nobody's. */
+  /** False if another replica stored a usable client first. */
   async function storeRegistration(
     key: OAuthClientKey,
     registration: RegistrationResult,
-    refusedClientId?: string,
+    refusedClientId: string | undefined,
   ): Promise<boolean> {
     const record = toRecord(key, registration);
     const existing = await clients.find(key);
@@ -113,59 +104,53 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
     return clients.replace(record, existing.clientId);
   }
 
-  /**
-   * Once for all processes: whoever does not hold the lease waits for what its holder brings. `refused`: of one that is no
-   * answer.
-   */
+  /** Registers a client once for all replicas. The client with the id `refusedClientId` does not count as a result. */
   async function register(
     key: OAuthClientKey,
-    target: SignInTarget,
-    asMetadata: AuthorizationServerMetadata,
-    scopes: string,
+    { target, asMetadata, scopes }: RegistrationContext,
     refusedClientId?: string,
   ): Promise<OAuthClient> {
-    const deadline = clock.now() + MAX_WAIT_MS;
     const findUsable = async () => {
       const record = await clients.find(key);
-      return record && record.clientId !== refusedClientId ? toUsableClient(record) : null;
+      return (record && record.clientId !== refusedClientId ? toUsableClient(record) : null) ?? undefined;
     };
-    for (;;) {
-      const found = await findUsable();
-      if (found) return found;
-      if (clock.now() > deadline) throw createUnavailableError();
-      const lease = await leases.acquire(`oauth-client:${oauthClientId(key)}`, 'registration', LEASE_TTL_MS);
-      if (!lease) {
-        await sleep(clock, POLL_INTERVAL_MS);
-        continue;
-      }
-      try {
-        // Who held it before may just have done it.
-        const concurrentClient = await findUsable();
-        if (concurrentClient) return concurrentClient;
-        const request = { redirectUri: key.redirectUri, scopes };
-        const registration = await requestRegistration(parts, target, asMetadata, request);
-        log('oauth_client_registered', { server: target.server.name });
-        if (await storeRegistration(key, registration, refusedClientId)) {
-          return { clientId: registration.clientId, source: 'dynamic', auth: toClientAuth(registration) };
-        }
-      } finally {
-        await lease.release();
-      }
-    }
+    const existing = await findUsable();
+    if (existing) return existing;
+    const leaseOptions = {
+      ...({
+        key: `oauth-client:${oauthClientId(key)}`,
+        purpose: 'registration',
+        ttlMs: LEASE_TTL_MS,
+      } as const),
+      waitMs: MAX_WAIT_MS,
+      findResult: findUsable,
+      wait: () => sleep(clock, POLL_INTERVAL_MS),
+      onBusy: () => createUnavailableError(),
+    };
+    return withLease({ leases, clock }, leaseOptions, async () => {
+      const registration = await requestRegistration(parts, target, asMetadata, {
+        redirectUri: key.redirectUri,
+        scopes,
+      });
+      log('oauth_client_registered', { server: target.server.name });
+      if (await storeRegistration(key, registration, refusedClientId))
+        return { clientId: registration.clientId, source: 'dynamic', auth: toClientAuth(registration) };
+      const stored = await findUsable();
+      if (!stored) throw createUnavailableError();
+      return stored;
+    });
   }
 
   return {
     find,
-    async obtain(key, target, asMetadata, scopes) {
+    async obtain(key, context) {
       const found = await find(key);
       if (found) return found;
-      return singleFlight.run([oauthClientId(key)], () => register(key, target, asMetadata, scopes), {
-        detached: true,
-      });
+      return singleFlight.run([oauthClientId(key)], () => register(key, context), { detached: true });
     },
-    async reregister(key, clientId, target, asMetadata, scopes) {
-      const registerAgain = () => register(key, target, asMetadata, scopes, clientId);
-      await singleFlight.run([oauthClientId(key), clientId], registerAgain, { detached: true });
+    async reregister(key, refusedClientId, context) {
+      const registerAgain = () => register(key, context, refusedClientId);
+      await singleFlight.run([oauthClientId(key), refusedClientId], registerAgain, { detached: true });
     },
     forget: (key, clientId) => clients.remove(key, clientId),
   };
@@ -180,106 +165,66 @@ function toClientAuth({ method, secret }: StoredRegistration): ClientAuthenticat
   return method === 'none' ? { method } : { method, secret: new HiddenText(secret ?? '') };
 }
 
-const TIMEOUT_MS = 10_000;
-const MAX_BYTES = 64 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 const MAX_TEXT_LENGTH = 2_048;
 
-interface RegistrationParts {
-  readonly network: OAuthNetwork;
-  readonly clock: Clock;
-  readonly baseUrl: () => string;
-}
-
-/** What came of a registration. */
 interface RegistrationResult {
   readonly clientId: string;
   readonly method: 'none' | 'client_secret_basic' | 'client_secret_post';
   readonly secret: string | undefined;
-  /** When the secret is over. */
+  /** When the secret expires. Null: never. */
   readonly expiresAt: number | null;
 }
 
-/** Registers us at an authorization server (RFC 7591, section 3). */
+/** Registers the gateway at an authorization server (RFC 7591, section 3). */
 async function requestRegistration(
-  { network, clock, baseUrl }: RegistrationParts,
+  { network, clock, baseUrl }: Pick<DynamicClientParts, 'network' | 'clock' | 'baseUrl'>,
   target: SignInTarget,
-  asMetadata: AuthorizationServerMetadata,
+  { registrationEndpoint, issuer, authMethods }: AuthorizationServerMetadata,
   { redirectUri, scopes }: { readonly redirectUri: string; readonly scopes: string },
 ): Promise<RegistrationResult> {
-  const { registrationEndpoint } = asMetadata;
   if (registrationEndpoint === null) throw new SignInImpossible('no_client');
   const clientMetadata = {
     ...buildRegistration(baseUrl(), redirectUri),
-    token_endpoint_auth_method: selectAuthMethod(asMetadata.authMethods),
+    token_endpoint_auth_method: selectAuthMethod(authMethods),
     ...(scopes !== '' && { scope: scopes }),
   };
-  const fetch = network.fetchFor(target, asMetadata.issuer);
-  const response = await postRegistration(fetch, registrationEndpoint, clientMetadata, { network, clock });
-  return parseRegistration(response);
+  let response: HttpResponse;
+  try {
+    response = await sendRequest({
+      url: registrationEndpoint,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(clientMetadata),
+      fetch: withoutRedirects(network.fetchFor(target, issuer)),
+      ...{ clock, maxBytes: MAX_RESPONSE_BYTES },
+    });
+  } catch (error) {
+    throw toNetworkError(error, network.readError);
+  }
+  const { status, text = '' } = response;
+  if (status >= 500 || status === 429) throw createUnavailableError();
+  if (status !== 200 && status !== 201) throw new SignInImpossible('registration_refused');
+  return parseRegistration(parseJsonObject(text));
 }
 
+/** `client_secret_basic` is the default of metadata without methods (RFC 8414, section 2). */
 function selectAuthMethod(supported: readonly string[] | null): string {
   const preferred = ['client_secret_basic', 'client_secret_post', 'none'];
-  // Absent means the first (RFC 8414, section 2).
   return preferred.find((method) => supported?.includes(method)) ?? 'client_secret_basic';
 }
 
-type SendParts = Pick<RegistrationParts, 'network' | 'clock'>;
-
-async function postRegistration(
-  fetch: Fetch,
-  url: string,
-  clientMetadata: unknown,
-  { network, clock }: SendParts,
-): Promise<unknown> {
-  const abort = new AbortController();
-  const work = (async () => {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { accept: 'application/json', 'content-type': 'application/json' },
-      body: JSON.stringify(clientMetadata),
-      redirect: 'error',
-      signal: abort.signal,
-    });
-    const { status } = response;
-    if (status !== 200 && status !== 201) {
-      await response.body?.cancel();
-      if (status >= 500 || status === 429) throw createUnavailableError();
-      throw new SignInImpossible('registration_refused');
-    }
-    return JSON.parse(await readLimitedText(response)) as unknown;
-  })();
-  try {
-    return await withTimeout(clock, TIMEOUT_MS, work, () => {
-      abort.abort(new Error('the request timed out'));
-      throw createUnavailableError();
-    });
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new SignInImpossible('registration_refused');
-    throw toNetworkError(error, network.readError);
-  }
-}
-
-async function readLimitedText(response: Response): Promise<string> {
-  const bytes = await response.arrayBuffer();
-  if (bytes.byteLength > MAX_BYTES) throw new SignInImpossible('registration_refused');
-  return Buffer.from(bytes).toString('utf8');
-}
-
-/** The method that it gave counts, and not the one that was wished for (RFC 7591, section 3.2.1). */
-function parseRegistration(response: unknown): RegistrationResult {
-  const fields =
-    typeof response === 'object' && response !== null ? (response as Record<string, unknown>) : {};
+/** RFC 7591, section 3.2.1: the method in the response applies, not the requested one. */
+function parseRegistration(fields: Readonly<Record<string, unknown>> = {}): RegistrationResult {
   const { client_id: clientId, client_secret: secret, token_endpoint_auth_method: grantedMethod } = fields;
   const { client_secret_expires_at: secretExpiresAt } = fields;
-  if (!isText(clientId) || (secret !== undefined && !isText(secret))) {
-    throw new SignInImpossible('registration_refused');
-  }
   const method = grantedMethod ?? (secret === undefined ? 'none' : 'client_secret_basic');
-  if (method !== 'none' && method !== 'client_secret_basic' && method !== 'client_secret_post') {
+  if (
+    !isText(clientId) ||
+    (secret !== undefined && !isText(secret)) ||
+    (method !== 'none' && method !== 'client_secret_basic' && method !== 'client_secret_post') ||
+    (method !== 'none' && secret === undefined)
+  )
     throw new SignInImpossible('registration_refused');
-  }
-  if (method !== 'none' && secret === undefined) throw new SignInImpossible('registration_refused');
   const expiresAt =
     typeof secretExpiresAt === 'number' && secretExpiresAt > 0 && secret !== undefined
       ? secretExpiresAt * 1_000

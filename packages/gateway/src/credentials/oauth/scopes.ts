@@ -6,24 +6,24 @@ import { SignInImpossible, type SignInTarget } from './signInTarget.ts';
 const OFFLINE_ACCESS = 'offline_access';
 
 interface ScopeSources {
-  /** Of the definition. */
+  /** From the server definition. */
   readonly configured: string | undefined;
-  /** Of the challenge. */
+  /** From the challenge of the server. */
   readonly challenged: string | undefined;
-  /** What the server publishes. */
+  /** From the protected resource metadata. */
   readonly published: readonly string[] | null;
-  /** What the authorization server publishes. */
+  /** From the authorization server metadata. */
   readonly supported: readonly string[] | null;
-  /** What a sign-in has to reach besides: all that was granted before, and what was missing. */
+  /** Required as well: scopes granted before, and scopes that a call was missing. */
   readonly additional?: string | undefined;
 }
 
-/** What is asked for, sorted; empty: the authorization server decides. */
+/** The scopes to request, sorted. Empty: the authorization server chooses. */
 export function chooseScopes(sources: ScopeSources): string {
   const { configured, challenged, published, supported, additional = '' } = sources;
   const base = scopeList(configured ?? challenged ?? published?.join(' ') ?? '');
   const all = new Set([...base, ...scopeList(additional)]);
-  // Alone it would take the place of what the authorization server would choose.
+  // On its own, offline_access would replace the default scopes of the authorization server.
   if (all.size > 0 && configured === undefined && supported?.includes(OFFLINE_ACCESS))
     all.add(OFFLINE_ACCESS);
   return [...all].sort().join(' ');
@@ -38,27 +38,24 @@ const MAX_SCOPE_TEXT_LENGTH = 4_096;
 /** RFC 6749, section 3.3. */
 const SCOPE_TOKEN = /^[!#-[\]-~]+$/;
 
-/**
- * The scopes that somebody publishes; null where that cannot be believed. They are asked for in an address, kept with a grant and shown
- * to people: who publishes ten thousand of them, or something else than names, is taken to publish none.
- */
+/** Published scopes. Null if they are malformed or too many: they are sent in a URL, stored with a grant and displayed. */
 export function parseScopeNames(value: unknown): readonly string[] | null {
   if (!Array.isArray(value) || value.length > MAX_SCOPES) return null;
   const names = value.filter((name) => typeof name === 'string' && SCOPE_TOKEN.test(name)) as string[];
   return names.length === value.length && names.join(' ').length <= MAX_SCOPE_TEXT_LENGTH ? names : null;
 }
 
-/** The same of a challenge, where they stand in one text. */
+/** The `scope` of a challenge, with the same limits. */
 export function parseScopeText(text: string | undefined): string | undefined {
   return text === undefined ? undefined : parseScopeNames(scopeList(text))?.join(' ');
 }
 
-/** Of OpenID Connect: they are for the sign-in itself, and for no server. */
+/** Scopes of OpenID Connect. They apply to the sign-in and name no audience. */
 const OPENID_SCOPES = new Set(['openid', 'profile', 'email', 'address', 'phone', 'offline_access']);
 
 /**
- * Where `resource` is left out, nothing but the scopes says for whom a token is: each must name its audience (`api://x/read`,
- * `https://x.example/.default`), unless the operator names it in `oauth.audience`. One that names none would be good elsewhere.
+ * Without `resource`, only the scopes determine the audience of a token. Each scope must then name one (`api://x/read`,
+ * `https://x.example/.default`), unless the operator sets `oauth.audience`. Otherwise the token could be valid at other servers.
  */
 export function requireAudience(target: SignInTarget, resource: string | null, scopes: string): void {
   if (resource !== null || (target.isOperatorDefined && target.oauth.audience !== undefined)) return;
@@ -68,13 +65,13 @@ export function requireAudience(target: SignInTarget, resource: string | null, s
   }
 }
 
-/** `send` the server's own name, `omit` it, or send this. */
+/** `send`: the published resource identifier. `omit`: no `resource`. `override`: the configured value. */
 type ResourceRule =
   { readonly kind: 'send' | 'omit' } | { readonly kind: 'override'; readonly value: string };
 
 /**
- * RFC 8707: what a server says of itself is sent, unless the operator says otherwise. Nobody else can: that an authorization server is
- * not told is for servers whose definition names it, or that are listed for it, and not for whoever names it in their metadata.
+ * How `resource` is sent (RFC 8707). Only the operator can change the default. An issuer entry with `omit` applies to servers whose
+ * definition names the issuer or that are listed for it, not to servers that merely name the issuer in their metadata.
  */
 export function resolveResourceRule(
   target: SignInTarget,
@@ -90,13 +87,13 @@ export function resolveResourceRule(
   return { kind: isOperatorApproved && omitsResource(issuerSettings, issuer) ? 'omit' : 'send' };
 }
 
-/** What is sent on all three legs; null: nothing. */
+/** The `resource` of the authorization request and of all token requests. Null: none. */
 export function resourceToSend(rule: ResourceRule, published: string): string | null {
   if (rule.kind === 'omit') return null;
   return rule.kind === 'override' ? rule.value : published;
 }
 
-/** Whether a grant that was asked for with this still is what would be asked for. */
+/** Whether a new sign-in would send the same `resource` as the one that obtained a grant. */
 export function isCurrentResource(rule: ResourceRule, target: SignInTarget, sent: string | null): boolean {
   if (rule.kind === 'omit') return sent === null;
   if (rule.kind === 'override') return sent === rule.value;

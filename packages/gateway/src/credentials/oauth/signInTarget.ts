@@ -12,7 +12,7 @@ import { GatewayError } from '../../errors/gatewayError.ts';
 import type { ServerSnapshot } from '../../servers/definition.ts';
 import { canonicalizeUrl } from './addresses.ts';
 
-/** What the definition says of the sign-in, filled in. What is absent is discovered. */
+/** The `oauth` section of a definition with rendered templates. Absent values are discovered. */
 interface SignInSettings {
   readonly authorizationUrl?: string | undefined;
   readonly tokenUrl?: string | undefined;
@@ -23,116 +23,91 @@ interface SignInSettings {
   readonly audience?: string | undefined;
   readonly resource?: string | undefined;
   readonly issuer?: string | undefined;
-  /** Everything of it that is no text. */
+  /** The unrendered section, for values without templates. */
   readonly raw: Partial<OAuthSettings>;
 }
 
-/** A server as sign-ins see it, with the values of one holder filled in. */
+/** A server as the sign-in uses it, rendered with the values of one holder. */
 export interface SignInTarget {
   readonly server: ServerSnapshot;
-  /** Where calls go. */
+  /** The URL that calls are sent to. */
   readonly url: string;
-  /** What tokens are bound to. */
+  /** The URL that tokens are bound to. */
   readonly canonicalUrl: string;
-  /** The operator wrote it, and nobody else changed what decides about tokens. */
+  /** The operator wrote the definition, and no other user changed a field that decides about tokens. */
   readonly isOperatorDefined: boolean;
   readonly oauth: SignInSettings;
   /** `oauth_headers`. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Undefined where something cannot be filled in, or nobody can sign in at all. */
+/** Undefined if a placeholder has no value, or if the server type has no sign-in. */
 export function toSignInTarget(server: ServerSnapshot, values: TemplateValues): SignInTarget | undefined {
-  const renderer = new TemplateRenderer(values);
-  const target = renderSignInTarget(server, renderer);
-  return renderer.isIncomplete ? undefined : target;
+  const rendered = renderSignInTarget(server, values);
+  return rendered?.isComplete ? rendered.target : undefined;
 }
 
-/** As far as it is the same for everybody: what depends on a user's value is left out. Undefined where its address does. */
+/** Without fields that depend on a user's values. Undefined if the URL itself depends on them. */
 export function targetWithoutUserValues(server: ServerSnapshot): SignInTarget | undefined {
-  return renderSignInTarget(server, new TemplateRenderer({}));
+  return renderSignInTarget(server, {})?.target;
 }
 
-function renderSignInTarget(server: ServerSnapshot, renderer: TemplateRenderer): SignInTarget | undefined {
+function renderSignInTarget(
+  server: ServerSnapshot,
+  values: TemplateValues,
+): { readonly target: SignInTarget; readonly isComplete: boolean } | undefined {
   const { settings } = server;
   if (settings.type === 'stdio') return undefined;
-  const url = renderer.url(settings.url) ?? '';
-  const { oauth: oauthSettings = {} as Partial<OAuthSettings> } = settings;
-  const secret = renderer.text(oauthSettings.client_secret);
+  let isComplete = true;
+  const render = (template: Template | undefined, renderWith: typeof renderUrl): string | undefined => {
+    if (template === undefined) return undefined;
+    const rendered = renderWith(template, values);
+    if (rendered.ok) return rendered.text;
+    isComplete = false;
+    return undefined;
+  };
+  const url = render(settings.url, renderUrl) ?? '';
+  const { oauth: raw = {} as Partial<OAuthSettings> } = settings;
+  const secret = render(raw.client_secret, renderTemplate);
   const oauth: SignInSettings = {
-    authorizationUrl: renderer.url(oauthSettings.authorization_url),
-    tokenUrl: renderer.url(oauthSettings.token_url),
-    revocationUrl: renderer.url(oauthSettings.revocation_endpoint),
-    clientId: renderer.text(oauthSettings.client_id),
+    authorizationUrl: render(raw.authorization_url, renderUrl),
+    tokenUrl: render(raw.token_url, renderUrl),
+    revocationUrl: render(raw.revocation_endpoint, renderUrl),
+    clientId: render(raw.client_id, renderTemplate),
     clientSecret: secret === undefined ? undefined : new HiddenText(secret),
-    scope: renderer.text(oauthSettings.scope),
-    audience: renderer.text(oauthSettings.audience),
-    resource: renderer.text(oauthSettings.resource),
-    issuer: oauthSettings.issuer,
-    raw: oauthSettings,
+    scope: render(raw.scope, renderTemplate),
+    audience: render(raw.audience, renderTemplate),
+    resource: render(raw.resource, renderTemplate),
+    issuer: raw.issuer,
+    raw,
   };
   const headers = Object.fromEntries(
     Object.entries(settings.oauth_headers ?? {}).map(([name, value]) => [
       name.toLowerCase(),
-      renderer.header(value) ?? '',
+      render(value, renderHeader) ?? '',
     ]),
   );
-  const canonicalAddress = canonicalizeUrl(url);
-  if (canonicalAddress === undefined) return undefined;
-  return {
-    server,
-    url,
-    canonicalUrl: canonicalAddress,
-    isOperatorDefined: isOperatorDefined(server),
-    oauth,
-    headers,
-  };
+  const canonicalUrl = canonicalizeUrl(url);
+  if (canonicalUrl === undefined) return undefined;
+  const target = { server, url, canonicalUrl, isOperatorDefined: isOperatorDefined(server), oauth, headers };
+  return { target, isComplete };
 }
 
-/** A definition of the file, or one that an administrator changed nothing of but texts and the picture. */
-function isOperatorDefined({ source, audience, securityDecision: secured }: ServerSnapshot): boolean {
+/** A definition of the file, or an override of it that changes only texts and the icon. */
+function isOperatorDefined({ source, audience, securityDecision }: ServerSnapshot): boolean {
   if (source === 'yaml') return true;
-  return source === 'config' && audience === 'yaml-server' && secured?.decidedBy === null;
+  return source === 'config' && audience === 'yaml-server' && securityDecision?.decidedBy === null;
 }
 
-/** Remembers whether anything was missing. */
-class TemplateRenderer {
-  isIncomplete = false;
-  readonly #values: TemplateValues;
-  constructor(values: TemplateValues) {
-    this.#values = values;
-  }
-
-  text(template: Template | undefined): string | undefined {
-    return this.#take(template, renderTemplate);
-  }
-
-  url(template: Template | undefined): string | undefined {
-    return this.#take(template, renderUrl);
-  }
-
-  header(template: Template | undefined): string | undefined {
-    return this.#take(template, renderHeader);
-  }
-
-  #take(template: Template | undefined, render: typeof renderUrl): string | undefined {
-    if (template === undefined) return undefined;
-    const rendered = render(template, this.#values);
-    if (rendered.ok) return rendered.text;
-    this.isIncomplete = true;
-    return undefined;
-  }
-}
-
-/** Servers, and what their holders fill in: sign-ins ask for both anew each time. */
+/** Server definitions and the values of their users. Each sign-in step reads both again. */
 export interface SignInServers {
-  /** As it is now, for one tenant. One that nobody saved yet has to be looked up. */
+  /** The current definition for one tenant. Drafts require a store read. */
   get(tenant: string, serverId: string): ServerSnapshot | undefined | Promise<ServerSnapshot | undefined>;
-  /** What a holder (`user:<id>`, or `@app`) has entered. Rejects while nobody can say. */
+  /** The values that a holder (`user:<id>`, or `@app`) entered. Rejects if the store is unreachable. */
   readHolderValues(server: ServerSnapshot, tenant: string, holder: string): Promise<TemplateValues>;
 }
 
-/** Undefined where something of it cannot be filled in. */
+/** Undefined if a placeholder has no value. */
 export async function resolveSignInTarget(
   servers: Pick<SignInServers, 'readHolderValues'>,
   server: ServerSnapshot,
@@ -141,7 +116,7 @@ export async function resolveSignInTarget(
   return toSignInTarget(server, await servers.readHolderValues(server, tenant, holder));
 }
 
-/** Why nobody can sign in at a server: for the log, and in a sentence for whoever tries. */
+/** Why a server offers no sign-in, in a sentence for the user. */
 const problemDetails = {
   no_metadata: 'The server publishes no OAuth metadata.',
   no_authorization_server: 'The server does not name a usable authorization server.',
@@ -164,7 +139,7 @@ const problemDetails = {
 
 export type { SignInProblem };
 
-/** Ends a sign-in before it begins. Nothing that an outsider wrote is repeated. */
+/** A sign-in cannot start. The message contains no text from the server or its authorization server. */
 export class SignInImpossible extends GatewayError {
   readonly problem: SignInProblem;
   constructor(problem: SignInProblem, cause?: unknown) {
@@ -173,7 +148,7 @@ export class SignInImpossible extends GatewayError {
   }
 }
 
-/** It may work in a moment. */
+/** A temporary failure: a retry may succeed. */
 export function createUnavailableError(
   cause?: unknown,
   code: ErrorCode = 'UPSTREAM_AUTH_UNAVAILABLE',

@@ -1,6 +1,5 @@
 import {
   type Clock,
-  type HeldLease,
   type Leases,
   type Random,
   abortReason,
@@ -9,34 +8,36 @@ import {
   toAbortSignal,
   withTimeout,
 } from '@behalf/kernel';
+import { withLease } from '../../replication/withLease.ts';
 import type { Log } from '../../upstream/upstream.ts';
 import { ExchangeFault, type ExchangedToken } from './exchangeProvider.ts';
 import type { ExchangeJob, ExchangerLimits } from './exchanger.ts';
 
-/** One exchange under way, as those know it who must make it forget. */
+/** An exchange in progress in this process. */
 export interface InFlightExchange {
   readonly key: string;
   readonly holder: ExchangeJob['holder'];
-  /** Its holder was evicted since it began: it serves who waits already, and is neither kept nor joined. */
+  /** The holder was evicted after the start. Callers that already wait receive the result; it is not cached and cannot be joined. */
   isStale: boolean;
-  /** What servers refused since it began. */
+  /** Tokens that a server refused since the start. */
   readonly refusedTokens: Set<string>;
 }
 
+/** `cached`: a cached token suffices. `forced`: the caller needs a new token. */
 export type ExchangeMode = 'cached' | 'forced';
 
 interface InFlightExchanges<T> {
-  /** Joins what is under way in this mode, or begins. Leaving never stops it. */
+  /** Joins the running exchange of the same key and mode, or starts one. A caller that aborts never stops the exchange. */
   join(mode: ExchangeMode, job: ExchangeJob, work: (flight: InFlightExchange) => Promise<T>): Promise<T>;
   all(): Iterable<InFlightExchange>;
   idle(): Promise<void>;
 }
 
+/** Single flight per key and mode, with eviction of exchanges in progress. */
 export function createInFlightExchanges<T>(): InFlightExchanges<T> {
   const flights = createSingleFlight<T>();
-  /** The one that may be joined, by mode and key. */
   const joinable = new Map<string, InFlightExchange & { readonly flightId: number }>();
-  /** Also those that nobody may join any more. */
+  /** Includes stale exchanges, which cannot be joined. */
   const running = new Set<InFlightExchange>();
   let lastFlightId = 0;
 
@@ -56,11 +57,11 @@ export function createInFlightExchanges<T>(): InFlightExchanges<T> {
           return await work(started);
         } finally {
           running.delete(started);
-          // A stale one was replaced: it must not take its successor away.
+          // A newer exchange may have replaced a stale one.
           if (joinable.get(flightKey) === started) joinable.delete(flightKey);
         }
       };
-      // The number keeps who comes after an eviction out of a flight that began before it.
+      // The flight id separates callers after an eviction from the exchange that started before it.
       return flights.run([started.flightId], runFlight, { signal: toAbortSignal(signal), detached: true });
     },
     all: () => running,
@@ -68,13 +69,13 @@ export function createInFlightExchanges<T>(): InFlightExchanges<T> {
   };
 }
 
-interface ExchangeLeaseParts {
+interface ExchangeParts {
   readonly leases: Leases;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly limits: Pick<ExchangerLimits, 'sharedTimeoutMs' | 'leaseTtlMs' | 'maxLeaseWaitMs' | 'staggerMs'>;
-  /** Its reason is what those get who wait for their turn. */
+  readonly limits: ExchangerLimits;
+  /** Aborts when the gateway shuts down: waiting callers are rejected with its reason, and no retry starts. */
   readonly closing: AbortSignal;
 }
 
@@ -82,88 +83,42 @@ const INITIAL_POLL_MS = 25;
 const MAX_POLL_MS = 400;
 
 /**
- * One process after the other: works, or takes what another's work has left where `look` finds it. The same work twice
- * costs a request and nothing else, so neither an outage of the leases nor a holder that does not end stops anybody.
+ * One exchange per key across replicas. Other replicas poll for the cached result. A duplicate exchange costs one request and
+ * harms nothing, so neither a lease store outage nor a slow holder stops a caller.
  */
-export async function withExchangeLease<T>(
-  parts: ExchangeLeaseParts,
+export function withExchangeLease<T>(
+  { leases, clock, random, log, limits, closing }: ExchangeParts,
   key: string,
   findResult: () => Promise<T | undefined>,
   work: () => Promise<T>,
 ): Promise<T> {
-  const { clock, random, limits, closing } = parts;
-  const deadline = clock.now() + limits.maxLeaseWaitMs;
-  for (let pollMs = INITIAL_POLL_MS; ; pollMs = Math.min(pollMs * 2, MAX_POLL_MS)) {
-    const lease = await tryAcquire(parts, key);
-    if (lease === 'unavailable') {
+  const options = {
+    ...({ key: `obo:${key}`, purpose: 'exchange', ttlMs: limits.leaseTtlMs } as const),
+    requestTimeoutMs: limits.sharedTimeoutMs,
+    waitMs: limits.maxLeaseWaitMs,
+    findResult,
+    wait: (attempt: number) => sleep(clock, Math.min(INITIAL_POLL_MS * 2 ** attempt, MAX_POLL_MS), closing),
+    onBusy: 'run' as const,
+    async onUnavailable(error: unknown) {
+      log('obo_lease_failed', { reason: error instanceof Error ? error.message : 'unknown' });
+      // Random delays let one replica finish before the others look for its result.
       await sleep(clock, random.uniform() * limits.staggerMs, closing);
-      return (await findResult()) ?? work();
-    }
-    if (lease) return runAndRelease(parts, lease, findResult, work);
-    if (clock.now() >= deadline) return work();
-    await sleep(clock, pollMs, closing);
-    const found = await findResult();
-    if (found !== undefined) return found;
-  }
+    },
+  };
+  return withLease({ leases, clock }, options, work);
 }
 
-async function runAndRelease<T>(
-  { clock, limits }: ExchangeLeaseParts,
-  lease: HeldLease,
-  findResult: () => Promise<T | undefined>,
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    // Who held it before may have left what is wanted between our look and our turn.
-    return (await findResult()) ?? (await work());
-  } finally {
-    // It lapses by itself; the outcome of the work is what counts.
-    const released = lease.release().catch(() => false);
-    await withTimeout(clock, limits.sharedTimeoutMs, released, () => false);
-  }
-}
-
-/** Null: another's turn. */
-async function tryAcquire(
-  { leases, clock, log, limits }: ExchangeLeaseParts,
-  key: string,
-): Promise<HeldLease | null | 'unavailable'> {
-  const pending = (async () => leases.acquire(`obo:${key}`, 'exchange', limits.leaseTtlMs))();
-  try {
-    return await withTimeout(clock, limits.sharedTimeoutMs, pending, () => {
-      // Nobody uses it any more when it comes after all.
-      pending.then((lease) => lease?.release()).catch(() => undefined);
-      throw new Error('timed out');
-    });
-  } catch (error) {
-    log('obo_lease_failed', { reason: error instanceof Error ? error.message : 'unknown' });
-    return 'unavailable';
-  }
-}
-
-interface ExchangeAttemptParts {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly limits: Pick<
-    ExchangerLimits,
-    'attemptTimeoutMs' | 'minRetryDelayMs' | 'maxRetryDelayMs' | 'maxRetryAfterMs'
-  >;
-  /** Nothing is begun after it. */
-  readonly closing: AbortSignal;
-}
-
-/** Counted while they are made, so that a failure tells as well. */
+/** Counts token requests while they are sent, so that a failed exchange reports its cost too. */
 export interface RequestCounter {
   requests: number;
 }
 
-/** Not a setting: one repetition helps against a lost packet, more help nobody. */
+/** Not configurable: one retry covers a lost packet; more retries would multiply the load on a failing provider. */
 const MAX_REQUESTS = 2;
 
-/** Asks, and once more when it may help and the caller may still do so. Rejects with ExchangeFault alone. */
+/** Exchanges the token, with one retry if the fault is retryable and the caller's budget permits. Rejects with ExchangeFault only. */
 export async function exchangeWithRetry(
-  parts: ExchangeAttemptParts,
+  parts: ExchangeParts,
   job: ExchangeJob,
   counter: RequestCounter,
 ): Promise<ExchangedToken> {
@@ -184,7 +139,7 @@ export async function exchangeWithRetry(
 }
 
 async function attemptExchange(
-  { clock, limits }: ExchangeAttemptParts,
+  { clock, limits }: ExchangeParts,
   { provider, request }: ExchangeJob,
 ): Promise<ExchangedToken> {
   const abort = new AbortController();
@@ -195,17 +150,17 @@ async function attemptExchange(
     abort.abort(fault);
     throw fault;
   });
-  // A provider has looked already. Nothing that is no token is ever given out or kept, whoever let it through.
+  // Checked again after the provider: an empty or unbounded token must never be cached or presented.
   if (!token.token || !Number.isFinite(token.expiresAt) || !Number.isFinite(token.lifetimeMs)) {
     throw new ExchangeFault('OBO_EMPTY_RESPONSE');
   }
   return token;
 }
 
-/** Undefined: not at all. */
-function retryDelay(fault: ExchangeFault, { random, limits }: ExchangeAttemptParts): number | undefined {
-  const { isRetryable: mayRepeat, retryAfterMs = 0 } = fault.detail;
-  if (!mayRepeat || retryAfterMs > limits.maxRetryAfterMs) return undefined;
+/** Undefined: no retry. */
+function retryDelay(fault: ExchangeFault, { random, limits }: ExchangeParts): number | undefined {
+  const { isRetryable, retryAfterMs = 0 } = fault.detail;
+  if (!isRetryable || retryAfterMs > limits.maxRetryAfterMs) return undefined;
   const jitter =
     limits.minRetryDelayMs + random.uniform() * (limits.maxRetryDelayMs - limits.minRetryDelayMs);
   return Math.max(jitter, retryAfterMs);
@@ -213,7 +168,7 @@ function retryDelay(fault: ExchangeFault, { random, limits }: ExchangeAttemptPar
 
 function toExchangeFault(error: unknown, { provider }: ExchangeJob, log: Log): ExchangeFault {
   if (error instanceof ExchangeFault) return error;
-  // Not its message: it may quote the request.
+  // Not the message: it may quote the request.
   log('obo_provider_failed', {
     provider: provider.identity.provider,
     reason: error instanceof Error ? error.name : 'unknown',

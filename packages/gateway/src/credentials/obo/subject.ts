@@ -4,37 +4,37 @@ import type { Principal } from '../../principal/principal.ts';
 import type { SignInReason } from '../signInRequired.ts';
 import type { BorrowedToken, BorrowResult } from '../vault/vault.ts';
 
-/** The caller's own token, which is exchanged: the one they presented, or the one their sign-in gave. */
+/** The user's own token that an exchange presents: from the request, or from the user's login. */
 export interface Subject {
-  /** Who it speaks of at the identity provider. */
+  /** Issuer and subject of the user at the identity provider. */
   readonly issuer: string;
   readonly subject: string;
   readonly token: HiddenText;
   /**
-   * SHA-256 of the token, base64url: tells two tokens apart without showing either. Of a refresh token, of the sign-in that it belongs to:
-   * another may take its place at any moment, and what was exchanged stays good.
+   * SHA-256 of the token, base64url. Part of the cache key. For a refresh token it is the hash of its login instead: rotation replaces
+   * the token, and tokens exchanged before remain valid.
    */
   readonly hash: string;
   readonly expiresAt: number;
-  /** Where it came from: decides how a caller is told that it is no good any more. */
+  /** The source of the token. It determines how the caller can obtain a new one. */
   readonly via: 'session' | 'bearer';
-  /** Of a refresh token alone: it is sent under its vault's eyes, and `token` shows nobody anything. */
+  /** Set for a refresh token only. The vault grants exclusive use, and `token` cannot be revealed. */
   readonly withRefreshToken?: UseRefreshToken | undefined;
 }
 
-/** One use of a refresh token, which nobody else uses meanwhile. */
+/** One exclusive use of a refresh token. */
 export type UseRefreshToken = <T>(
   signal: Cancellation,
   work: (borrowed: BorrowedToken) => Promise<BorrowResult<T>>,
 ) => Promise<RefreshTokenUse<T>>;
 
 /**
- * Which of a user's tokens is exchanged; `id_or_refresh_token`: an ID token while it is good. But for access tokens it is never one that a
- * request brought: it is of a sign-in here.
+ * The token of the user that a provider exchanges. `id_or_refresh_token`: the ID token until it expires, then the refresh token. ID and
+ * refresh tokens come from a login at this gateway only, never from a request.
  */
 export type SubjectKind = 'access_token' | 'id_token' | 'refresh_token' | 'id_or_refresh_token';
 
-/** In the place of a refresh token, which only its vault has. */
+/** Stands in for a refresh token, which never leaves the vault. */
 export class RefreshTokenPlaceholder extends HiddenText {
   constructor() {
     super('');
@@ -44,7 +44,7 @@ export class RefreshTokenPlaceholder extends HiddenText {
   }
 }
 
-/** There is no token of the caller's to exchange. Nothing was sent. */
+/** The caller has no token that can be exchanged. No request was sent. */
 export class SubjectUnavailable extends Error {
   override readonly name = 'SubjectUnavailable';
   readonly reason: Extract<SignInReason, 'absent' | 'expired_no_refresh'>;
@@ -56,17 +56,14 @@ export class SubjectUnavailable extends Error {
   }
 }
 
-/** Where subjects come from. Never from a request's body. */
+/** Provides the subject token of a caller. It never comes from a request body. */
 export interface SubjectSource {
   /**
-   * At once while it is known. Rejects or throws with SubjectUnavailable, or with a GatewayError (`API_KEY_SCOPE`) when
-   * this caller may not exchange at all.
+   * Returns without I/O if the subject is cached. Throws or rejects with SubjectUnavailable, or with GatewayError `API_KEY_SCOPE` if the
+   * caller's API key does not permit exchanges.
    */
   current(principal: Principal, kind?: SubjectKind): Subject | Promise<Subject>;
-  /**
-   * Why this caller certainly has none, as far as it can be told without opening or renewing a token; undefined: they may have
-   * one.
-   */
+  /** Checks without decrypting or refreshing a token. Returns why the caller has no subject token; undefined if they may have one. */
   checkSubject(principal: Principal): Promise<SubjectUnavailable['reason'] | undefined>;
   close(): void;
 }

@@ -1,11 +1,12 @@
-import { type Clock, HiddenText, createSingleFlight } from '@behalf/kernel';
+import { type Clock, HiddenText } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import { hashSecret } from '../../identity/hashSecret.ts';
 import type { LoginSession, LoginToken, LoginTokens } from '../../identity/openid/loginTokens.ts';
 import type { SignInSessions } from '../../identity/signInSessions.ts';
-import { type ChangeFeed, type UserRecord, type UserStore, isCurrent } from '../../ports/index.ts';
+import type { ChangeFeed, UserRecord, UserStore } from '../../ports/index.ts';
 import type { Authentication, PresentedToken, Principal, UserPrincipal } from '../../principal/principal.ts';
-import { parseJsonObject } from './providers/tokenRequest.ts';
+import { createReplicatedCache } from '../../replication/replicatedCache.ts';
+import { parseJsonObject } from '../oauth/tokenRequest.ts';
 import {
   RefreshTokenPlaceholder,
   type Subject,
@@ -15,40 +16,53 @@ import {
   type UseRefreshToken,
 } from './subject.ts';
 
+/*
+ * Finds the user's own token for an exchange. Invariants:
+ * - The account is enabled, and the token belongs to it. The login that issued the token has not ended.
+ * - A caller with a session uses the token of this session only. A caller with an API key uses a token of any login of the user,
+ *   but never a token that belongs to an OAuth client.
+ * - If the store is unreachable, no subject is returned (RFC 8693 tokens outlive the check).
+ * - The absence of a token is not cached: a new login takes effect immediately on every replica.
+ */
+
 const MAX_ENTRIES = 20_000;
-/** For how long a token is taken for good whose end nobody told. */
+/** Assumed lifetime of a token without an expiry. */
 const DEFAULT_LIFETIME_MS = 5 * 60 * 1000;
-/** Somebody who signs in without end makes no call read more than these. */
+/** Limits the reads for a user with many logins. */
 const MAX_SESSIONS = 20;
 
-/** The provider at which people sign in, and what it gave for them. */
+/** The login provider and the tokens that it issued. */
 export interface LoginSource {
   readonly issuer: string;
   readonly tokens: Pick<LoginTokens, 'current' | 'renew' | 'withRefreshToken'>;
 }
 
 export interface SubjectSourceParts {
-  /** Null where there is no provider: then nobody has a token. */
+  /** Null if no login provider is configured: then no user has a token. */
   readonly login: LoginSource | null;
-  /** The live ones of a user, the oldest first. */
+  /** `list` returns the active sessions of a user, oldest first. */
   readonly sessions: Pick<SignInSessions, 'list'>;
   readonly users: Pick<UserStore, 'findById'>;
   readonly changes: ChangeFeed;
   readonly clock: Clock;
 }
 
-/** A token with the session it came with; one that was presented came with none. */
-interface SessionSubject {
+interface UsableSubject {
   readonly subject: Subject;
-  readonly session: string | null;
   readonly usableUntil: number;
 }
 
-type UsableSubject = Omit<SessionSubject, 'session'>;
+interface CachedSubject extends UsableSubject {
+  readonly userId: string;
+  /** The session of the login. Null for a token from the request. */
+  readonly session: string | null;
+}
+
+type FindSubject = (account: UserRecord) => CachedSubject | Promise<CachedSubject>;
 type AvailableToken = Extract<LoginToken, { kind: 'token' }>;
 type MissingToken = Exclude<LoginToken, { kind: 'token' }>;
 
-/** A sign-in that goes on, and whose. */
+/** An active login of an account. */
 interface ActiveSignIn {
   readonly tokens: LoginSource['tokens'];
   readonly loginSession: LoginSession;
@@ -56,66 +70,49 @@ interface ActiveSignIn {
   readonly expiresAt: number;
 }
 
-/** Which token of a sign-in is looked for. */
 interface SubjectQuery {
-  /** The session that it must be of; null: any sign-in of theirs. */
+  /** The required session. Null: any login of the user. */
   readonly sessionHash: string | null;
   readonly kind: SubjectKind;
-  /** How a caller is told that there is none. */
   readonly via: Subject['via'];
 }
 
-interface CacheEntry extends SessionSubject {
-  readonly userId: string;
-  readonly readAt: number;
-}
-
-/**
- * The caller's own token, and only while it is theirs: their account is enabled and is the one the token speaks of, and
- * the sign-in it came with goes on. Nothing is used while that cannot be told: what it is exchanged for outlives the doubt.
- * That somebody has none is not remembered: who signs in is believed at once, on every replica.
- */
 export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
   const { login, sessions, users, changes, clock } = parts;
-  const cache = new Map<string, CacheEntry>();
+  const cache = createReplicatedCache<CachedSubject>({
+    ...{ changes, clock, maxEntries: MAX_ENTRIES },
+    isUsable: ({ usableUntil }) => clock.now() < usableUntil,
+    affectedBy({ topic, id }) {
+      if (topic !== 'sessions' && topic !== 'users') return undefined;
+      if (id === '*') return 'all';
+      return { where: ({ userId, session }) => id === (topic === 'users' ? userId : session) };
+    },
+  });
   const presentedSubjects = new WeakMap<PresentedToken, Subject>();
-  /** What a caller's entry is called: the same object comes call after call. */
+  /** Cache keys by principal: the caller passes the same object for each call. */
   const cacheKeys = {
     access_token: new WeakMap<UserPrincipal, string>(),
     id_token: new WeakMap<UserPrincipal, string>(),
     refresh_token: new WeakMap<UserPrincipal, string>(),
     id_or_refresh_token: new WeakMap<UserPrincipal, string>(),
   };
-  const flights = createSingleFlight<Subject>();
-  /** Counts notices: what was read before one may be what it told about. */
-  let epoch = 0;
-
-  const unsubscribe = changes.subscribe(({ topic, id }) => {
-    if (topic !== 'sessions' && topic !== 'users') return;
-    epoch += 1;
-    for (const [key, { userId, session }] of cache) {
-      if (id === '*' || id === (topic === 'users' ? userId : session)) cache.delete(key);
-    }
-  });
 
   function requireAccount(
     account: UserRecord | null,
-    { tenant, issuer, authentication: by }: UserPrincipal,
+    { tenant, issuer, authentication }: UserPrincipal,
   ): UserRecord {
     const isOwnAccount = account?.tenant === tenant && account.issuer === issuer;
-    if (!isOwnAccount || account.disabledAt !== null) throw new SubjectUnavailable('absent', viaOf(by));
+    if (!isOwnAccount || account.disabledAt !== null)
+      throw new SubjectUnavailable('absent', viaOf(authentication));
     return account;
   }
 
-  /**
-   * The youngest one that is good. Of a session its own or none, and so of what was granted to a client; of a key any sign-in that
-   * goes on, but nothing that belongs to a client.
-   */
+  /** The usable token of the most recent login. A query without a session ignores the sessions of OAuth clients. */
   async function findLoginSubject(
     { tokens }: LoginSource,
     account: UserRecord,
     { sessionHash, kind, via: reportedVia }: SubjectQuery,
-  ): Promise<SessionSubject> {
+  ): Promise<CachedSubject> {
     const { tenant, id: userId } = account;
     const newestFirst = (await sessions.list(userId)).toReversed();
     const candidates = newestFirst.filter(({ hash, via }) =>
@@ -126,11 +123,14 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
     for (const { hash: session, expiresAt } of candidates.slice(0, MAX_SESSIONS)) {
       const loginSession = { tenant, userId, session };
       const found = await loadSubject(kind, { tokens, loginSession, account, expiresAt });
-      if (!('kind' in found)) return { ...withVia(found, reportedVia), session };
+      if (!('kind' in found)) {
+        const subject = Object.freeze({ ...found.subject, via: reportedVia });
+        return { subject, usableUntil: found.usableUntil, userId, session };
+      }
       if (found.kind === 'unavailable') retryAfterMs = found.retryAfterMs;
       hasExpired ||= found.kind === 'expired';
     }
-    // Whoever can be helped by waiting is not sent to sign in again.
+    // A temporary failure takes precedence: a retry may succeed without a new login.
     if (retryAfterMs !== undefined) throw new GatewayError('OBO_TEMPORARY', { retryAfterMs });
     throw new SubjectUnavailable(hasExpired ? 'expired_no_refresh' : 'absent', reportedVia);
   }
@@ -153,9 +153,11 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
 
   function toAccessTokenSubject({ issuer, subject }: UserRecord, loginToken: AvailableToken): UsableSubject {
     const expiresAt = loginToken.expiresAt ?? clock.now() + DEFAULT_LIFETIME_MS;
-    const text = new HiddenText(loginToken.accessToken);
-    const subjectToken = createSubject(text, { issuer, subject, expiresAt, via: 'session' });
-    return { subject: subjectToken, usableUntil: Math.min(loginToken.usableUntil, expiresAt) };
+    const token = new HiddenText(loginToken.accessToken);
+    return {
+      subject: createSubject(token, { issuer, subject, expiresAt, via: 'session' }),
+      usableUntil: Math.min(loginToken.usableUntil, expiresAt),
+    };
   }
 
   function toIdTokenSubject(account: UserRecord, { idToken }: AvailableToken): UsableSubject | undefined {
@@ -168,7 +170,7 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
     };
   }
 
-  /** Mostly it is over before the access token is; a renewal gives both anew, where the provider does so. */
+  /** ID tokens usually expire before the access token. A refresh returns a new ID token at providers that support this. */
   async function loadIdTokenSubject(
     { tokens, loginSession, account }: ActiveSignIn,
     loginToken: AvailableToken,
@@ -179,7 +181,7 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
     return renewed.kind === 'token' ? (toIdTokenSubject(account, renewed) ?? { kind: 'expired' }) : renewed;
   }
 
-  /** Its end is nobody's to know; the sign-in that it belongs to has one. */
+  /** A refresh token has no known expiry, so the expiry of the session limits it. */
   function toRefreshTokenSubject(
     { tokens, loginSession, account, expiresAt }: ActiveSignIn,
     loginToken: AvailableToken,
@@ -188,12 +190,12 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
     if (loginToken.refreshTokenId === undefined) return { kind: 'expired' };
     const withRefreshToken: UseRefreshToken = (signal, work) =>
       tokens.withRefreshToken(loginSession, signal, work);
-    const subjectToken = Object.freeze<Subject>({
+    const refreshSubject = Object.freeze<Subject>({
       ...{ issuer, subject, expiresAt, via: 'session' as const, token: new RefreshTokenPlaceholder() },
       hash: hashSecret(JSON.stringify(['refresh_token', loginToken.refreshTokenId])),
       withRefreshToken,
     });
-    return { subject: subjectToken, usableUntil: Math.min(loginToken.usableUntil, expiresAt) };
+    return { subject: refreshSubject, usableUntil: Math.min(loginToken.usableUntil, expiresAt) };
   }
 
   function toBearerSubject(token: PresentedToken | undefined, { issuer }: UserPrincipal): Subject {
@@ -204,25 +206,6 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
     const subject = createSubject(token.text, { ...token, via: 'bearer' });
     presentedSubjects.set(token, subject);
     return subject;
-  }
-
-  async function loadAndCache(
-    key: string,
-    principal: UserPrincipal,
-    find: (account: UserRecord) => SessionSubject | Promise<SessionSubject>,
-  ): Promise<Subject> {
-    const startEpoch = epoch;
-    const readAt = clock.now();
-    cache.delete(key);
-    const { userId } = principal;
-    const found = await find(requireAccount(await users.findById(userId), principal));
-    // A notice meanwhile: this answer is good enough for who asked before it, and for nobody after.
-    if (startEpoch === epoch) {
-      // The map keeps insertion order, so the first one is the one read longest ago.
-      if (cache.size >= MAX_ENTRIES) cache.delete(cache.keys().next().value ?? '');
-      cache.set(key, { ...found, userId, readAt });
-    }
-    return found.subject;
   }
 
   function cacheKeyFor(principal: UserPrincipal, source: string, kind: SubjectKind): string {
@@ -238,13 +221,12 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
     principal: UserPrincipal,
     source: string,
     kind: SubjectKind,
-    find: (account: UserRecord) => SessionSubject | Promise<SessionSubject>,
+    find: FindSubject,
   ): Subject | Promise<Subject> {
-    const key = cacheKeyFor(principal, source, kind);
-    const entry = cache.get(key);
-    const now = clock.now();
-    if (entry && now < entry.usableUntil && isCurrent(changes, now, entry.readAt)) return entry.subject;
-    return flights.run([key, epoch], () => loadAndCache(key, principal, find), { detached: true });
+    const found = cache.read(cacheKeyFor(principal, source, kind), async () =>
+      find(requireAccount(await users.findById(principal.userId), principal)),
+    );
+    return found instanceof Promise ? found.then(({ subject }) => subject) : found.subject;
   }
 
   return {
@@ -253,18 +235,18 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
       if (by.via === 'api_key' && !by.scopes.includes('obo')) {
         throw new GatewayError('API_KEY_SCOPE', { detail: 'The API key needs the scope "obo".' });
       }
-      // Local accounts too: nobody else vouches for them.
+      // Local accounts have no identity provider and therefore no token.
       if (principal.kind !== 'user' || login?.issuer !== principal.issuer) {
         throw new SubjectUnavailable('absent', viaOf(by));
       }
-      // What a client was granted has tokens of all kinds of its own, and no others are exchanged for it.
+      // A token granted to an OAuth client has its own login tokens. No others are exchanged for it.
       if (by.via === 'bearer' && by.grant) {
         const query: SubjectQuery = { sessionHash: by.grant.session, kind, via: 'bearer' };
         return getOrLoad(principal, by.grant.session, kind, (account) =>
           findLoginSubject(login, account, query),
         );
       }
-      // Nobody brings an ID token or a refresh token: of who came with a token, it is that of any sign-in of theirs that goes on.
+      // A request never carries an ID or refresh token. For a bearer caller these come from any login of the user.
       if (by.via !== 'bearer' || kind !== 'access_token') {
         const sessionHash = by.via === 'session' ? by.session : null;
         const query: SubjectQuery = { sessionHash, kind, via: 'session' };
@@ -275,7 +257,7 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
       const subject = toBearerSubject(by.token, principal);
       return getOrLoad(principal, subject.hash, kind, (account) => {
         if (account.subject !== subject.subject) throw new SubjectUnavailable('absent', 'bearer');
-        return { subject, session: null, usableUntil: subject.expiresAt };
+        return { subject, session: null, userId: account.id, usableUntil: subject.expiresAt };
       });
     },
     async checkSubject({ kind, userId, issuer, authentication: by }) {
@@ -291,42 +273,32 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
         ? undefined
         : 'absent';
     },
-    close() {
-      unsubscribe();
-      cache.clear();
-    },
+    close: () => cache.close(),
   };
 }
 
 function createSubject(
   token: HiddenText,
-  identity: Pick<Subject, 'issuer' | 'subject' | 'expiresAt' | 'via'>,
+  { issuer, subject, expiresAt, via }: Pick<Subject, 'issuer' | 'subject' | 'expiresAt' | 'via'>,
 ): Subject {
-  const { issuer, subject, expiresAt, via } = identity;
   return Object.freeze({ issuer, subject, token, hash: hashSecret(token.reveal()), expiresAt, via });
-}
-
-function withVia({ subject, usableUntil }: UsableSubject, via: Subject['via']): UsableSubject {
-  return { subject: Object.freeze({ ...subject, via }), usableUntil };
 }
 
 function viaOf({ via }: Authentication): Subject['via'] {
   return via === 'bearer' ? 'bearer' : 'session';
 }
 
-/** It is sent to who issued it, and must still be good when it gets there. */
+/** The token must still be valid when it arrives at its issuer. */
 const EXPIRY_MARGIN_MS = 10_000;
 
-interface IdTokenOwner {
-  readonly issuer: string;
-  readonly subject: string;
-}
-
 /**
- * Until when an ID token of this account may be exchanged; undefined when it says nothing of that, or speaks of somebody else. The
- * provider gave it to us at its own token endpoint, and it goes back to that provider alone, which verifies it.
+ * The time until which an ID token of this account may be exchanged. Undefined if the token has no expiry or belongs to another user.
+ * The signature is not checked: the token came from the provider's token endpoint and returns to the same provider, which verifies it.
  */
-function readIdTokenExpiry(token: HiddenText, { issuer, subject }: IdTokenOwner): number | undefined {
+function readIdTokenExpiry(
+  token: HiddenText,
+  { issuer, subject }: Pick<UserRecord, 'issuer' | 'subject'>,
+): number | undefined {
   const claims = parseJsonObject(Buffer.from(token.reveal().split('.')[1] ?? '', 'base64url').toString());
   const { iss, sub, exp } = claims ?? {};
   if (iss !== issuer || sub !== subject || typeof exp !== 'number') return undefined;

@@ -69,7 +69,7 @@ export function createOAuthServices(parts: OAuthServicesParts) {
     ...{ leases, keyring, clock, log, network, baseUrl },
   });
   const clients = createOAuthClients({
-    ...{ baseUrl, readText, dynamic, documentKey },
+    ...{ baseUrl, readText, dynamic, documentKey, issuerSettings },
     ...(parts.clientUrls && { clientUrls: parts.clientUrls }),
   });
   const contextParts = { servers, network, discovery, clients, rules, issuerSettings };

@@ -154,7 +154,8 @@ export function createRevocationQueue({ clock, random, timings }: VaultCore) {
     if (!client) return 'failed';
     const { headers, fetch } = context;
     const isRevoked = await revokeTokens({
-      ...{ endpoint: endpoints.revocation, issuer, client, headers, fetch, clock, random },
+      ...{ endpoint: endpoints.revocation, issuer, tokenEndpoint: endpoints.token, client, headers, fetch },
+      ...{ clock, random },
       ...{ accessToken, refreshToken: refreshToken?.reveal(), timeoutMs: timings.revokeTimeoutMs },
     });
     return isRevoked ? 'yes' : 'failed';

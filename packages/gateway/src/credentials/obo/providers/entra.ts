@@ -2,35 +2,41 @@ import type * as msal from '@azure/msal-node';
 import type { INetworkModule, NetworkRequestOptions, NetworkResponse } from '@azure/msal-node';
 import { parseUrl } from '@behalf/contracts';
 import type { Clock, Fetch, Random } from '@behalf/kernel';
+import type { ClientAuthentication } from '../../oauth/clientAuthentication.ts';
+import { type HttpResponse, parseJsonObject, sendRequest } from '../../oauth/tokenRequest.ts';
 import { ExchangeFault, type ExchangeProvider } from '../exchangeProvider.ts';
-import type { CredentialMaterial } from './clientCredential.ts';
-import {
-  type EffectiveSettings,
-  type ProviderParts,
-  createProviderIdentity,
-  entraAuthority,
-} from './providerSettings.ts';
-import { type ProviderResponse, parseJsonObject, sendProviderRequest } from './tokenRequest.ts';
-import { readTokenResponse } from './tokenResponse.ts';
+import { MAX_RESPONSE_BYTES, readTokenResponse, toNetworkFault } from './exchangeResponse.ts';
+import { createProviderIdentity, exportPem, misconfigured } from './providerClient.ts';
+import { type EffectiveSettings, entraAuthority } from './providerSettings.ts';
+import type { ProviderParts } from './rfc7523.ts';
 
-/** The library is heavy, and most gateways never need it. */
-type LoadMsal = () => Promise<Pick<typeof msal, 'ConfidentialClientApplication'>>;
+interface EntraProviderParts extends ProviderParts {
+  readonly fetch: Fetch;
+  readonly random: Random;
+}
 
-/** Entra, by Microsoft's own library, which forms the request and keeps nothing: it lives for one exchange. */
+/**
+ * The On-Behalf-Of exchange of Microsoft Entra. MSAL builds the request and keeps nothing: its instance lives for one exchange
+ * (ADR 19). Single flight, cache and retry belong to the exchanger. MSAL is loaded on first use, because it is large.
+ */
 export function createEntraProvider(
-  parts: ProviderParts,
-  loadMsal: LoadMsal = () => import('@azure/msal-node'),
+  { client, actor, clock, fetch, random }: EntraProviderParts,
+  loadMsal: () => Promise<Pick<typeof msal, 'ConfidentialClientApplication'>> = () =>
+    import('@azure/msal-node'),
 ): ExchangeProvider {
-  const { settings, fetch, endpoint, credential, clock, random } = parts;
-  const identity = createProviderIdentity(parts, 'entra');
+  const { settings } = client;
+  const identity = createProviderIdentity({ client, actor, grant: 'entra' });
 
   return {
     get identity() {
       return identity();
     },
     async exchange(request, signal) {
-      const [{ url: tokenEndpoint }, material] = await Promise.all([endpoint.current(), credential.read()]);
-      const auth = authOptions(settings, material, tokenEndpoint);
+      const [{ url: tokenEndpoint }, credential] = await Promise.all([
+        client.endpoint(),
+        client.readCredential(),
+      ]);
+      const auth = authOptions(settings, credential, tokenEndpoint);
       const { ConfidentialClientApplication } = await loadMsal().catch(() => {
         throw misconfigured(
           settings,
@@ -41,7 +47,7 @@ export function createEntraProvider(
       let msalToken: string | undefined;
       let failure: unknown;
       try {
-        // Anew each time: its throttle knows no users, so one user's 429 would stop everybody, and its cache is ours.
+        // A new instance each time. MSAL's throttle is not per user: after a 429 for one user it would block all users.
         const application = new ConfidentialClientApplication({
           auth,
           system: { networkClient: network.client, disableInternalRetries: true },
@@ -59,7 +65,7 @@ export function createEntraProvider(
       }
       const pending = network.response();
       if (!pending) throw toUnsentFault(settings, failure);
-      // The library's errors quote the provider, and it takes an empty answer for a token: we read the answer.
+      // MSAL's errors quote the provider, and MSAL accepts an empty response as a token. Read the response itself.
       const response = await pending;
       const token = readTokenResponse(response, { clock, grant: 'entra' });
       if (msalToken !== token.token) {
@@ -71,23 +77,17 @@ export function createEntraProvider(
   };
 }
 
-function misconfigured({ name }: EffectiveSettings, hint: string): ExchangeFault {
-  return new ExchangeFault('OBO_MISCONFIGURED', { hint: `identityProviders.${name}: ${hint}` });
-}
-
 function authOptions(
   settings: EffectiveSettings,
-  material: CredentialMaterial,
+  credential: ClientAuthentication,
   tokenEndpoint: string,
 ): msal.Configuration['auth'] {
   const { clientId, authority, issuer } = settings;
-  const fault = (hint: string) => misconfigured(settings, hint);
-  if (clientId === undefined) throw fault('clientId is missing');
+  if (clientId === undefined) throw misconfigured(settings, 'clientId is missing');
   const configured = authority ?? issuer ?? tokenEndpoint.replace(/\/oauth2\/.*$/, '');
-  if (!parseUrl(configured)) throw fault('authority is not a URL');
+  if (!parseUrl(configured)) throw misconfigured(settings, 'authority is not a URL');
   const authorityUrl = new URL(entraAuthority(configured));
-  // Everything the library would look up: an endpoint, and who vouches for the host. It knows no http; nothing is sent
-  // to the authority itself.
+  // Static metadata replaces MSAL's instance and endpoint discovery. MSAL accepts https only; nothing is sent to the authority.
   const httpsAuthority = `https://${authorityUrl.host}${authorityUrl.pathname}`;
   const metadata = {
     token_endpoint: tokenEndpoint,
@@ -100,30 +100,27 @@ function authOptions(
     authority: httpsAuthority,
     knownAuthorities: [authorityUrl.host],
     authorityMetadata: JSON.stringify(metadata),
-    // Tokens that may be revoked at any time live longer, and we pass claims challenges on.
+    // The gateway handles claims challenges, so Entra may issue long-lived tokens that it can revoke (continuous access evaluation).
     clientCapabilities: ['CP1'],
-    ...credentialOptions(material, fault),
+    ...credentialOptions(settings, credential),
   };
 }
 
 function credentialOptions(
-  material: CredentialMaterial,
-  fault: (hint: string) => ExchangeFault,
+  settings: EffectiveSettings,
+  credential: ClientAuthentication,
 ): Partial<msal.Configuration['auth']> {
-  switch (material.kind) {
-    case 'secret':
-      return { clientSecret: material.secret };
-    case 'assertion':
-      return { clientAssertion: material.assertion };
-    case 'key':
-      if (material.thumbprint === undefined) throw fault('a private key needs its certificateFile');
-      return { clientCertificate: { thumbprintSha256: material.thumbprint, privateKey: material.pem } };
-    case 'none':
-      throw fault('clientSecret, certificateFile or assertionFile is missing');
-  }
+  if (credential.method === 'none')
+    throw misconfigured(settings, 'clientSecret, certificateFile or assertionFile is missing');
+  if ('secret' in credential) return { clientSecret: credential.secret.reveal() };
+  if ('assertion' in credential) return { clientAssertion: credential.assertion.reveal() };
+  const { key, certificateThumbprint: thumbprintSha256 } = credential;
+  if (thumbprintSha256 === undefined)
+    throw misconfigured(settings, 'a private key needs its certificateFile');
+  return { clientCertificate: { thumbprintSha256, privateKey: exportPem(key) } };
 }
 
-/** The library refused to form the request: the key is of another kind, or the claims are no JSON. */
+/** MSAL could not build the request: the key has an unsupported type, or the claims are not JSON. */
 function toUnsentFault({ name }: EffectiveSettings, failure: unknown): ExchangeFault {
   const code =
     typeof failure === 'object' && failure !== null && 'errorCode' in failure ? failure.errorCode : undefined;
@@ -133,7 +130,7 @@ function toUnsentFault({ name }: EffectiveSettings, failure: unknown): ExchangeF
   });
 }
 
-/** Entra wants correlation ids in this form (RFC 9562, version 4). */
+/** Entra requires correlation ids to be UUIDs (RFC 9562, version 4). */
 function newGuid(random: Random): string {
   const bytes = Buffer.from(random.bytes(16));
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
@@ -150,29 +147,33 @@ interface EntraNetworkParts {
 
 interface EntraNetwork {
   readonly client: INetworkModule;
-  /** What came of the one request; undefined when none was made. */
-  response(): Promise<ProviderResponse> | undefined;
+  /** The response to the one request. Undefined if MSAL sent none. */
+  response(): Promise<HttpResponse> | undefined;
 }
 
-/** The library's way out for one exchange: one request, to the configured endpoint. Its answer is judged by us. */
+/** MSAL's network module for one exchange. It permits exactly one POST, to the configured token endpoint. */
 export function createEntraNetwork({ fetch, clock, tokenEndpoint, signal }: EntraNetworkParts): EntraNetwork {
-  let pending: Promise<ProviderResponse> | undefined;
+  let pending: Promise<HttpResponse> | undefined;
 
   async function post<T>(url: string, options: NetworkRequestOptions = {}): Promise<NetworkResponse<T>> {
-    // The library adds a correlation id as a query.
+    // MSAL appends a correlation id as a query.
     if (url !== tokenEndpoint && !url.startsWith(`${tokenEndpoint}?`))
       throw new Error('not the token endpoint');
     if (pending) throw new Error('only one request is allowed per exchange');
     const { headers = {}, body = '' } = options;
-    pending = sendProviderRequest({ fetch, clock }, url, { method: 'POST', headers, body, signal });
+    pending = sendRequest({ url, headers, body, fetch, clock, signal, maxBytes: MAX_RESPONSE_BYTES }).catch(
+      (error: unknown) => {
+        throw toNetworkFault(error);
+      },
+    );
     const response = await pending;
-    return { status: response.status, headers: {}, body: (parseJsonObject(response.text) ?? {}) as T };
+    return { status: response.status, headers: {}, body: (parseJsonObject(response.text ?? '') ?? {}) as T };
   }
 
   return {
     client: {
       sendPostRequestAsync: post,
-      // Discovery of instances and endpoints: all of that is static here.
+      // MSAL uses GET for discovery only, and all metadata is static.
       sendGetRequestAsync: () => Promise.reject(new Error('GET requests are not allowed')),
     },
     response: () => pending,

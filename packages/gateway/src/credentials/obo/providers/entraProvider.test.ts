@@ -14,6 +14,7 @@ import {
   type TokenEndpointRig,
 } from '../../../../test/tokenEndpointRig.ts';
 import { createEntraNetwork, createEntraProvider } from './entra.ts';
+import { createProviderClient } from './providerClient.ts';
 
 const { version } = createRequire(import.meta.url)('@azure/msal-node/package.json') as { version: string };
 const CP1 =
@@ -299,17 +300,15 @@ describe('entra keeps nothing', () => {
   });
 
   test('without the library, the operator is told and nothing is sent', async () => {
-    const secret = { kind: 'secret', secret: 's' } as const;
+    const settings = { name: 'p', type: 'entra', clientId: 'app-1', isDerived: false } as const;
+    const parts = { fetch: rig.fetch, clock: rig.clock, random: systemRandom };
+    const readText = () => Promise.reject(new Error('no such file'));
+    const address = { tokenEndpoint: rig.endpoint.origin, clientSecret: 's' };
     const provider = createEntraProvider(
       {
-        settings: { name: 'p', type: 'entra', clientId: 'app-1', isDerived: false },
-        ...{ fetch: rig.fetch, clock: rig.clock, random: systemRandom },
-        endpoint: {
-          name: 'e',
-          current: async () => ({ url: rig.endpoint.origin, authMethods: undefined }),
-        },
-        credential: { getFingerprint: () => 'v', read: async () => secret },
-        actor: { getFingerprint: () => '', read: async () => undefined },
+        ...parts,
+        client: createProviderClient({ settings: { ...settings, ...address }, readText, ...parts }),
+        actor: { fingerprint: () => '', read: async () => undefined },
       },
       () => Promise.reject(new Error('Cannot find package')),
     );

@@ -2,54 +2,47 @@ import type { Clock, Fetch, Random } from '@behalf/kernel';
 import type { ProviderSettings } from '@behalf/settings';
 import type { Log } from '../../../upstream/upstream.ts';
 import type { ExchangeProvider } from '../exchangeProvider.ts';
-import { type ReadTextFile, createActorToken, createClientCredential } from './clientCredential.ts';
+import { createEntraProvider } from './entra.ts';
+import { createIdJagProvider } from './idJag.ts';
+import { type ReadTextFile, createActorToken, createProviderClient } from './providerClient.ts';
 import {
   type EffectiveSettings,
   LOGIN_PROVIDER,
   type LoginClient,
-  type ProviderParts,
   resolveProviderSettings,
   resolveResourceServers,
 } from './providerSettings.ts';
-import { createEndpointSource } from './endpointSource.ts';
-import { createEntraProvider } from './entra.ts';
-import { createFormProvider } from './formProvider.ts';
-import { createIdJagProvider, type ResourceServerClient } from './idJag.ts';
-import type { PostGrantParts } from './tokenRequest.ts';
+import { createJwtBearerProvider } from './rfc7523.ts';
+import { createTokenExchangeProvider } from './rfc8693.ts';
 
-type FormGrant = 'jwt-bearer' | 'token-exchange';
-
-/** As a server names it. */
+/** The `obo` section of a server definition selects a provider with these fields. */
 export interface ProviderChoice {
   readonly provider?: string | undefined;
-  readonly grant?: FormGrant | undefined;
-  /** Of an `id-jag` entry with several authorization servers, which one. */
+  readonly grant?: 'jwt-bearer' | 'token-exchange' | undefined;
+  /** For `id-jag`: the issuer of one of its authorization servers. */
   readonly audience?: string | undefined;
 }
 
 export interface ExchangeProviders {
-  /** The same one for the same choice. Undefined when there is none of that name, or no login. */
+  /** Returns the same provider for the same choice. Undefined if no provider has this name, or no login is configured. */
   find(choice: ProviderChoice): ExchangeProvider | undefined;
-  /** Reads the files of keys and actors once, so that what was cached before a start still counts. Never rejects. */
+  /**
+   * Reads all credential and actor files once. The cache keys then depend on the content of the files, so tokens that were cached
+   * before a restart are found again. Never rejects.
+   */
   prepare(): Promise<void>;
 }
 
 interface ExchangeProvidersParts {
   readonly providers: readonly ProviderSettings[];
-  /** The client people sign in with; null where nobody does. */
+  /** The login client. Null if no login is configured. */
   readonly login: LoginClient | null;
-  /** The guarded door out: no redirects, bounded in time and size. */
+  /** The guarded fetch of the egress: no redirects, limited in time and size. */
   readonly fetchFor: (options: { readonly caFile: string | undefined }) => Fetch;
   readonly readText: ReadTextFile;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-}
-
-interface Entry extends ProviderParts {
-  /** By what is spoken to it. */
-  readonly providersByKey: Map<string, ExchangeProvider>;
-  readonly resourceServers: readonly ResourceServerClient[];
 }
 
 export function createExchangeProviders(parts: ExchangeProvidersParts): ExchangeProviders {
@@ -58,35 +51,37 @@ export function createExchangeProviders(parts: ExchangeProvidersParts): Exchange
     [...resolveProviderSettings(providers, login)].map(([name, settings]) => [name, createEntry(settings)]),
   );
 
-  /** Who we are at one token endpoint. */
-  function grantPartsFor(settings: EffectiveSettings): PostGrantParts {
+  function createEntry(settings: EffectiveSettings) {
     const fetch = fetchFor({ caFile: settings.caFile });
     return {
       ...{ settings, fetch, clock, random },
-      endpoint: createEndpointSource({ settings, fetch, clock }),
-      credential: createClientCredential(settings, readText),
-    };
-  }
-
-  function createEntry(settings: EffectiveSettings): Entry {
-    return {
-      ...grantPartsFor(settings),
+      client: createProviderClient({ settings, fetch, readText, clock, random }),
       actor: createActorToken(settings, readText),
-      providersByKey: new Map(),
+      providersByKey: new Map<string, ExchangeProvider>(),
       resourceServers: resolveResourceServers(settings).map((server) => {
-        const { issuer = '', clientId = '' } = server;
-        return { ...grantPartsFor(server), issuer, clientId };
+        const { issuer, clientId, caFile } = server;
+        const serverFetch = fetchFor({ caFile });
+        const clientParts = { settings: server, fetch: serverFetch, readText, clock, random };
+        return { issuer, clientId, client: createProviderClient(clientParts) };
       }),
     };
   }
 
   function createProvider(
-    entry: Entry,
+    entry: ReturnType<typeof createEntry>,
     kind: ProviderSettings['type'],
     audience: string | undefined,
   ): ExchangeProvider {
-    if (kind === 'entra') return createEntraProvider(entry);
-    return kind === 'id-jag' ? createIdJagProvider({ ...entry, audience }) : createFormProvider(entry, kind);
+    switch (kind) {
+      case 'entra':
+        return createEntraProvider(entry);
+      case 'id-jag':
+        return createIdJagProvider({ ...entry, audience });
+      case 'jwt-bearer':
+        return createJwtBearerProvider(entry);
+      case 'token-exchange':
+        return createTokenExchangeProvider(entry);
+    }
   }
 
   return {
@@ -95,7 +90,7 @@ export function createExchangeProviders(parts: ExchangeProvidersParts): Exchange
       if (!entry) return undefined;
       const { providersByKey, settings } = entry;
       const { type } = settings;
-      // Entra's own exchange is a jwt-bearer grant already.
+      // The exchange of Entra is a jwt-bearer grant already.
       const usesDeclaredType =
         grant === undefined || type === 'id-jag' || (type === 'entra' && grant === 'jwt-bearer');
       const kind = usesDeclaredType ? type : grant;
@@ -107,12 +102,14 @@ export function createExchangeProviders(parts: ExchangeProvidersParts): Exchange
       return provider;
     },
     async prepare() {
-      const pendingReads = [...entries.values()].flatMap(({ settings, credential, actor, resourceServers }) =>
-        [credential, actor, ...resourceServers.map((server) => server.credential)].map((source) =>
-          // What cannot be read now is read again for each exchange, which then says so.
-          source.read().catch(() => log('obo_credential_unreadable', { provider: settings.name })),
-        ),
-      );
+      const pendingReads = [...entries.values()].flatMap(({ settings, client, actor, resourceServers }) => {
+        const clients = [client, ...resourceServers.map((server) => server.client)];
+        const reads = [...clients.map((one) => one.readCredential()), actor.read()];
+        // Each exchange reads the file again and reports the failure to its caller.
+        return reads.map((read: Promise<unknown>) =>
+          read.catch(() => log('obo_credential_unreadable', { provider: settings.name })),
+        );
+      });
       await Promise.all(pendingReads);
     },
   };

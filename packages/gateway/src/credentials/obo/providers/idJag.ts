@@ -1,68 +1,74 @@
 import type { Clock, HiddenText } from '@behalf/kernel';
 import { createLruMap } from '../../lruMap.ts';
 import { canonicalizeUrl } from '../../oauth/addresses.ts';
-import type { Prover } from '../../oauth/dpop.ts';
 import {
-  ExchangeFault,
-  type ExchangeProvider,
-  type ExchangeRequest,
-  type ExchangedToken,
-} from '../exchangeProvider.ts';
+  type HttpResponse,
+  type JsonBody,
+  MAX_TOKEN_LENGTH,
+  parseJsonObject,
+} from '../../oauth/tokenRequest.ts';
+import { ExchangeFault, type ExchangeProvider, type ExchangeRequest } from '../exchangeProvider.ts';
 import type { SubjectKind, UseRefreshToken } from '../subject.ts';
-import { assertionFields, idJagFields } from './formProvider.ts';
-import { type ProviderParts, createProviderIdentity } from './providerSettings.ts';
-import { type PostGrantParts, type ProviderResponse, parseJsonObject, postGrant } from './tokenRequest.ts';
-import { readTokenResponse, toResponseFault } from './tokenResponse.ts';
+import { readTokenResponse, requireSuccess } from './exchangeResponse.ts';
+import {
+  type GrantFields,
+  type ProviderClient,
+  createProviderIdentity,
+  misconfigured,
+} from './providerClient.ts';
+import { type ProviderParts, assertionFields } from './rfc7523.ts';
+import { ID_JAG_TYPE, idJagFields } from './rfc8693.ts';
 
-/** What we can do, as it is told to servers (MCP extension). */
+/** The MCP extension that the gateway declares to servers. */
 export const ENTERPRISE_MANAGED = 'io.modelcontextprotocol/enterprise-managed-authorization';
-/** How many assertions are remembered as sent. One lives for minutes. */
+/** Assertion ids kept for replay detection. An assertion is valid for minutes. */
 const MAX_SENT_ASSERTIONS = 10_000;
 
-/** What `subject` of an entry says. */
+/** The setting `subject`. */
 const subjectKinds = {
   id_token: 'id_token',
   refresh_token: 'refresh_token',
   auto: 'id_or_refresh_token',
 } as const satisfies Record<string, SubjectKind>;
 
-/** An authorization server of the list, ready to be asked. */
-export interface ResourceServerClient extends PostGrantParts {
+/** An authorization server of the `resourceServers` list. */
+interface ResourceServerClient {
   readonly issuer: string;
   readonly clientId: string;
+  readonly client: ProviderClient;
 }
 
 interface IdJagProviderParts extends ProviderParts {
   readonly resourceServers: readonly ResourceServerClient[];
-  /** Of several, the one that the server's definition names. */
+  /** The issuer that `obo.audience` of the server definition selects. */
   readonly audience: string | undefined;
 }
 
 /**
- * Enterprise-managed authorization: the identity provider asserts who the user is to the authorization server of the resource
- * (draft-ietf-oauth-identity-assertion-authz-grant), and nobody is sent anywhere. The assertion is used once and kept nowhere: whoever
- * repeats the exchange repeats both legs.
+ * Enterprise-managed authorization (draft-ietf-oauth-identity-assertion-authz-grant), in two exchanges. The identity provider issues an
+ * assertion about the user for the authorization server of the resource (RFC 8693). That server issues an access token for the assertion
+ * (RFC 7523). Invariants: an assertion is sent once and stored nowhere, so a repeated exchange repeats both requests; only authorization
+ * servers in `resourceServers` receive one.
  */
 export function createIdJagProvider(parts: IdJagProviderParts): ExchangeProvider {
-  const { settings, clock, resourceServers, audience } = parts;
-  const selectedServer =
-    audience === undefined ? undefined : resourceServers.find(({ issuer }) => issuer === audience);
-  const candidates = selectedServer ? [selectedServer] : audience === undefined ? resourceServers : [];
-  const identity = createProviderIdentity({ ...parts, legs: candidates }, 'id-jag');
+  const { client, actor, clock, resourceServers, audience } = parts;
+  const { settings } = client;
+  const candidates =
+    audience === undefined ? resourceServers : resourceServers.filter(({ issuer }) => issuer === audience);
+  const legs = candidates.map((candidate) => candidate.client);
+  const identity = createProviderIdentity({ client, actor, grant: 'id-jag', legs });
   const sentAssertions = createLruMap<true>(MAX_SENT_ASSERTIONS);
 
-  const misconfigured = (hint: string) =>
-    new ExchangeFault('OBO_MISCONFIGURED', { hint: `identityProviders.${settings.name}: ${hint}` });
-
-  /** Of several, the first that the server itself names. What it names besides is nobody's business. */
+  /** If several are configured, the first one that the metadata of the MCP server lists. */
   async function chooseAuthorizationServer({ targetServer }: ExchangeRequest): Promise<ResourceServerClient> {
     const [first, ...others] = candidates;
-    if (!first) throw misconfigured('obo.audience is not an issuer in resourceServers');
+    if (!first) throw misconfigured(settings, 'obo.audience is not an issuer in resourceServers');
     if (others.length === 0) return first;
     const published = await targetServer.authorizationServers();
     const match = published.map((name) => candidates.find(({ issuer }) => issuer === name)).find(Boolean);
     if (match) return match;
     throw misconfigured(
+      settings,
       'the server does not list any issuer of resourceServers as its authorization server; set obo.audience',
     );
   }
@@ -76,61 +82,44 @@ export function createIdJagProvider(parts: IdJagProviderParts): ExchangeProvider
     extension: ENTERPRISE_MANAGED,
     async exchange(request, signal) {
       const authorizationServer = await chooseAuthorizationServer(request);
+      const { issuer: assertionAudience, clientId } = authorizationServer;
       const resource = request.resource ?? canonicalizeUrl(request.targetServer.url);
       if (resource === undefined)
-        throw misconfigured('the URL of the server is not a valid resource identifier');
-      const assertionRequest = { ...request, resource, audience: authorizationServer.issuer };
-      const { subject } = assertionRequest;
-      const response = subject.withRefreshToken
-        ? await postWithRefreshToken(
-            parts,
-            subject.withRefreshToken,
-            (token) => idJagFields(assertionRequest, token),
-            signal,
-          )
-        : await postGrant(parts, () => idJagFields(assertionRequest, subject.token), signal);
-      const assertion = readIdJagResponse(response, {
-        ...{
-          clock,
-          resource,
-          issuer: settings.issuer,
-          audience: authorizationServer.issuer,
-          clientId: authorizationServer.clientId,
-        },
-      });
-      // Sent twice it would be a replay there, however it came to us again.
+        throw misconfigured(settings, 'the URL of the server is not a valid resource identifier');
+      const { token, withRefreshToken } = request.subject;
+      const buildFields = (subjectToken: HiddenText) =>
+        idJagFields({ ...request, resource, audience: assertionAudience }, subjectToken);
+      const response = withRefreshToken
+        ? await postWithRefreshToken(client, withRefreshToken, buildFields, signal)
+        : await client.postGrant(buildFields(token), signal);
+      const expected = { clock, resource, issuer: settings.issuer, audience: assertionAudience, clientId };
+      const assertion = readIdJagResponse(response, expected);
+      // The authorization server would treat a second use as a replay.
       if (sentAssertions.get(assertion.jti)) {
         throw new ExchangeFault('OBO_EMPTY_RESPONSE', {
           hint: 'The provider returned the same assertion twice.',
         });
       }
       sentAssertions.set(assertion.jti, true);
-      return exchangeAssertion(authorizationServer, assertion.text, request.prover, signal);
+      const { prover } = request;
+      try {
+        const fields = assertionFields(assertion.text);
+        const tokenResponse = await authorizationServer.client.postGrant(fields, signal, prover);
+        return readTokenResponse(tokenResponse, {
+          clock,
+          grant: 'jwt-bearer',
+          isBound: prover !== undefined,
+        });
+      } catch (error) {
+        throw error instanceof ExchangeFault ? toResourceServerFault(error) : error;
+      }
     },
   };
 }
 
-async function exchangeAssertion(
-  authorizationServer: ResourceServerClient,
-  assertion: string,
-  prover: Prover | undefined,
-  signal: AbortSignal,
-): Promise<ExchangedToken> {
-  try {
-    const response = await postGrant(authorizationServer, () => assertionFields(assertion), signal, prover);
-    return readTokenResponse(response, {
-      clock: authorizationServer.clock,
-      grant: 'jwt-bearer',
-      isBound: prover !== undefined,
-    });
-  } catch (error) {
-    throw error instanceof ExchangeFault ? toResourceServerFault(error) : error;
-  }
-}
-
 /**
- * As the operator reads it, and without what only the identity provider may ask of its users: claims of somebody else's would become
- * part of their next sign-in there, and a consent that this grant has no page for would be asked for without end.
+ * Rewrites a fault of the second exchange. Its claims are dropped: they would become part of the user's next sign-in at the identity
+ * provider, which did not ask for them. A consent request becomes a rejection, because this grant has no consent page.
  */
 function toResourceServerFault({ code, detail }: ExchangeFault): ExchangeFault {
   const requiresUser = code === 'OBO_CONSENT_REQUIRED';
@@ -144,50 +133,40 @@ function toResourceServerFault({ code, detail }: ExchangeFault): ExchangeFault {
   });
 }
 
-export const ID_JAG_TYPE = 'urn:ietf:params:oauth:token-type:id-jag';
 const JWT_TYPE = 'oauth-id-jag+jwt';
 const JWT_PATTERN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-const MAX_LENGTH = 32 * 1_024;
-/** Clocks differ by no more. */
-const TOLERANCE_S = 5;
+const CLOCK_TOLERANCE_S = 5;
 
 interface ExpectedIdJag {
   readonly clock: Clock;
-  /** Of the identity provider; undefined where only its endpoint is known. */
+  /** The identity provider. Undefined if only its token endpoint is known. */
   readonly issuer: string | undefined;
-  /** The resource's authorization server. */
+  /** The issuer of the resource's authorization server. */
   readonly audience: string;
-  /** Ours there. */
+  /** The gateway's client id there. */
   readonly clientId: string;
   readonly resource: string;
 }
 
-interface IdJag {
-  readonly text: string;
-  readonly jti: string;
-}
-
 /**
- * The assertion in an answer, or an ExchangeFault. It came from the provider itself, so its signature is left to who is meant by it; for
- * whom, for what and for how long it speaks is looked at here: one that was meant for somebody else goes nowhere.
+ * Reads the assertion from the response, or throws ExchangeFault. The gateway received it from the provider's token endpoint, so it
+ * leaves the signature to the authorization server. It checks recipient, client, resource and expiry, so that an assertion for another
+ * recipient is never sent.
  */
-function readIdJagResponse(response: ProviderResponse, expected: ExpectedIdJag): IdJag {
-  const { clock } = expected;
-  const body = parseJsonObject(response.text);
+function readIdJagResponse(
+  response: HttpResponse,
+  expected: ExpectedIdJag,
+): { readonly text: string; readonly jti: string } {
   const { status } = response;
-  if (status < 200 || status > 299 || body?.['error'] !== undefined) {
-    throw toResponseFault(response, body, clock, 'token-exchange');
-  }
+  const body = requireSuccess(response, expected.clock, 'token-exchange');
   const refuse = (hint: string) => new ExchangeFault('OBO_EMPTY_RESPONSE', { status, hint });
-  if (status !== 200 || !body) throw refuse('The token endpoint did not respond with JSON.');
+  if (!body) throw refuse('The token endpoint did not respond with JSON.');
   const { access_token: text, token_type: type, issued_token_type: issued } = body;
-  if (typeof text !== 'string' || text.length > MAX_LENGTH || !JWT_PATTERN.test(text)) {
+  if (typeof text !== 'string' || text.length > MAX_TOKEN_LENGTH || !JWT_PATTERN.test(text))
     throw refuse('The response does not contain an assertion.');
-  }
-  // What is no access token must say so: else something else was issued (draft, section 4.3.3; RFC 8693, section 2.2.1).
-  if (issued !== ID_JAG_TYPE || typeof type !== 'string' || type.toUpperCase() !== 'N_A') {
+  // Draft, section 4.3.3, and RFC 8693, section 2.2.1: `N_A` states that this is not an access token.
+  if (issued !== ID_JAG_TYPE || typeof type !== 'string' || type.toUpperCase() !== 'N_A')
     throw refuse('The issued token is not an ID-JAG: the provider may not offer it to this client.');
-  }
   const [header, claims] = text
     .split('.')
     .map((part) => parseJsonObject(Buffer.from(part, 'base64url').toString()));
@@ -196,10 +175,11 @@ function readIdJagResponse(response: ProviderResponse, expected: ExpectedIdJag):
   return { text, jti: String(claims?.['jti']) };
 }
 
-type Claims = Readonly<Record<string, unknown>> | undefined;
-
-/** What is wrong with it, in words of our own. */
-function findProblem(header: Claims, claims: Claims, expected: ExpectedIdJag): string | undefined {
+function findProblem(
+  header: JsonBody | undefined,
+  claims: JsonBody | undefined,
+  expected: ExpectedIdJag,
+): string | undefined {
   if (!header || !claims) return 'it cannot be read';
   const { typ, alg } = header;
   if (typeof typ !== 'string' || typ.toLowerCase() !== JWT_TYPE) return `its typ is not ${JWT_TYPE}`;
@@ -209,56 +189,52 @@ function findProblem(header: Claims, claims: Claims, expected: ExpectedIdJag): s
   if (singleText(aud) !== expected.audience) return 'its aud is not the authorization server';
   if (clientId !== expected.clientId)
     return 'its client_id is not the client configured for the authorization server';
-  const expectedResource = canonicalizeUrl(expected.resource) ?? expected.resource;
   const claimedResource = singleText(resource);
-  if (
-    claimedResource === undefined ||
-    (canonicalizeUrl(claimedResource) ?? claimedResource) !== expectedResource
-  )
+  if (claimedResource === undefined || normalizeUri(claimedResource) !== normalizeUri(expected.resource))
     return 'its resource is not the MCP server';
   if (typeof sub !== 'string' || sub === '') return 'its sub is missing';
   if (typeof jti !== 'string' || jti === '') return 'it has no jti';
   const now = expected.clock.now() / 1_000;
-  if (typeof exp !== 'number' || exp <= now - TOLERANCE_S) return 'it has expired';
+  if (typeof exp !== 'number' || exp <= now - CLOCK_TOLERANCE_S) return 'it has expired';
   return undefined;
 }
 
-/** One alone: with a second, somebody else could use it too. */
+function normalizeUri(text: string): string {
+  return canonicalizeUrl(text) ?? text;
+}
+
+/** Undefined for several values: a second recipient could use the assertion too. */
 function singleText(value: unknown): string | undefined {
   const [first, ...others] = Array.isArray(value) ? (value as unknown[]) : [value];
   return others.length === 0 && typeof first === 'string' ? first : undefined;
 }
 
-type Field = readonly [name: string, value: string];
-
-/** What is no token is not kept in the place of one. */
-const MAX_TOKEN_LENGTH = 32 * 1_024;
-
 /**
- * One form with a refresh token of the user's, while it is nobody else's to send. Some providers put another in its place: that one is stored
- * before anything else is done with the answer.
+ * Sends one form with the user's refresh token while the vault guarantees exclusive use. Some providers rotate the token: the vault
+ * stores the new one before the response is used.
  */
 async function postWithRefreshToken(
-  parts: PostGrantParts,
+  client: ProviderClient,
   withRefreshToken: UseRefreshToken,
-  buildFields: (token: HiddenText) => readonly Field[],
+  buildFields: (token: HiddenText) => GrantFields,
   signal: AbortSignal,
-): Promise<ProviderResponse> {
-  const { settings, endpoint, credential } = parts;
-  // Beforehand: from here to the sending nothing is waited for.
-  const [tokenEndpoint] = await Promise.all([endpoint.current(), credential.read()]);
+): Promise<HttpResponse> {
+  const { settings } = client;
+  // Read before borrowing, so that no file or metadata request delays the use of the token.
+  const [tokenEndpoint] = await Promise.all([client.endpoint(), client.readCredential()]);
   const use = await withRefreshToken(signal, async (borrowed) => {
-    // It is good for one client at one place (RFC 6749, section 10.4), and nobody else is shown it.
+    // RFC 6749, section 10.4: a refresh token is bound to its client and may only be sent to its authorization server.
     if (borrowed.endpoint !== tokenEndpoint.url || borrowed.clientId !== settings.clientId) {
-      // The provider has moved since this sign-in. That is its user's to mend; told to the operator, it would stop everybody.
-      if (settings.tokenEndpoint === undefined && borrowed.clientId === settings.clientId) {
+      // The provider moved its endpoint after this sign-in. A new sign-in solves it; a configuration fault would stop every user.
+      if (settings.tokenEndpoint === undefined && borrowed.clientId === settings.clientId)
         throw new ExchangeFault('OBO_REJECTED', { hint: 'The sign-in used a different token endpoint.' });
-      }
-      const hint = `identityProviders.${settings.name}: a refresh token is only sent to the token endpoint and by the client of its sign-in`;
-      throw new ExchangeFault('OBO_MISCONFIGURED', { hint });
+      throw misconfigured(
+        settings,
+        'a refresh token is only sent to the token endpoint and by the client of its sign-in',
+      );
     }
-    const response = await postGrant(parts, () => buildFields(borrowed.reveal()), signal);
-    return { value: response, rotatedToken: readSuccessor(response), isInDoubt: response.status >= 500 };
+    const response = await client.postGrant(buildFields(borrowed.reveal()), signal);
+    return { value: response, rotatedToken: readRotatedToken(response), isInDoubt: response.status >= 500 };
   });
   switch (use.kind) {
     case 'used':
@@ -273,9 +249,8 @@ async function postWithRefreshToken(
   }
 }
 
-/** Whatever else the answer holds: the one before it may be over. */
-function readSuccessor({ status, text }: ProviderResponse): string | undefined {
+/** Read even if the rest of the response is unusable: the previous refresh token may be invalid. */
+function readRotatedToken({ status, text = '' }: HttpResponse): string | undefined {
   const token = status >= 200 && status <= 299 ? parseJsonObject(text)?.['refresh_token'] : undefined;
-  const isToken = typeof token === 'string' && token !== '' && token.length <= MAX_TOKEN_LENGTH;
-  return isToken ? token : undefined;
+  return typeof token === 'string' && token !== '' && token.length <= MAX_TOKEN_LENGTH ? token : undefined;
 }
