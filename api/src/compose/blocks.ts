@@ -1,12 +1,12 @@
 import {
+  type BlockParts,
   type Log,
   type MeterStep,
-  type RunBlockParts,
-  type SaveBlockParts,
   createSavedBlocks,
+  createSavedCollection,
+  createSavedSets,
   createSealedRuns,
   createSetRuns,
-  createSets,
 } from '@behalf/gateway';
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
@@ -32,16 +32,15 @@ interface ComposeBlocksParts {
 }
 
 /** Tools that people saved with inputs. */
-export function composeBlocks(parts: ComposeBlocksParts): SaveBlockParts & RunBlockParts {
+export function composeBlocks(parts: ComposeBlocksParts): BlockParts {
   const { clock, random, keyring, log, primary, access, servers, vault } = parts;
   const { acl, roles, audit } = access;
+  // The leases of the primary store, as for servers: they protect writes to that store.
+  const savedParts = { acl, roles, audit, clock, random, users: primary.users, leases: primary.leases };
   return {
-    ...{ acl, roles, audit, clock, random },
-    blocks: createSavedBlocks({ store: primary.blocks, keyring, log }),
+    ...savedParts,
+    blocks: createSavedCollection(savedParts, createSavedBlocks({ store: primary.blocks, keyring, log })),
     registry: servers.registry,
-    users: primary.users,
-    // Those of the store that is written, as for servers.
-    leases: primary.leases,
     callParts: servers.callParts,
     readinessParts: {
       ...{ vault: vault.vault, variables: servers.status.variables, subjects: servers.subjects, clock },
@@ -56,7 +55,7 @@ interface ComposeSetsParts extends Omit<ServerResponderParts, 'inFlight'> {
   log: Log;
   primary: PrimaryStore;
   disposables: Disposables;
-  blocks: SaveBlockParts & RunBlockParts;
+  blocks: BlockParts;
   limits: Pick<RateLimits, 'consume'>;
   inFlight: InFlightLimiter;
 }
@@ -88,14 +87,14 @@ export function composeSets(parts: ComposeSetsParts): Sets {
   const runs = createSealedRuns({ store: primary.runs, keyring, log });
   const setParts = {
     ...{ ...blocks, runs, meterStep: meterStep },
-    sets: createSets({ store: primary.sets, keyring, log }),
+    sets: createSavedCollection(blocks, createSavedSets({ store: primary.sets, keyring, log })),
     authenticationStores: { sessions: primary.sessions, apiKeys: primary.apiKeys },
   };
   const setRuns = createSetRuns(setParts);
   disposables.add(() => setRuns.close());
   disposables.add(setPeriodic(SWEEP_MS, clock, () => runs.sweep(clock.now())));
   return {
-    routes: setRoutes(setParts, { ...parts, parts: setParts, setRuns }),
+    routes: setRoutes(setParts, { ...parts, setRuns }),
     drain: () => setRuns.drain(),
   };
 }

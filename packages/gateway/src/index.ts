@@ -5,23 +5,15 @@ export { queryAudit, type AuditQueryResult } from './audit/readAudit.ts';
 export type { AuditEventFilters, AuditReadParts } from './audit/readAudit.ts';
 export { sweepAudit } from './audit/integrity.ts';
 export { verifyAudit, type AuditProblem, type AuditReport } from './audit/integrity.ts';
-export { changeBlock } from './blocks/edit.ts';
-export { checkBlocks } from './blocks/check.ts';
-export { createBlock } from './blocks/edit.ts';
-export type { RunBlockParts, SaveBlockParts } from './blocks/runBlock.ts';
-export { removeBlock } from './blocks/edit.ts';
-export { findBlockToRun, runBlock } from './blocks/runBlock.ts';
-export { getBlockCollection, createSavedBlocks, type SavedBlock, type SavedBlocks } from './blocks/store.ts';
-export { listBlocks, viewBlock } from './blocks/view.ts';
-export { getSavedSharing, shareSaved } from './blocks/saved.ts';
-export { checkSet } from './blocks/check.ts';
-export type { MeterStep, RunInbound, RunSetParts, SaveSetParts } from './blocks/runs.ts';
+export { checkBlocks, checkSet } from './blocks/check.ts';
+export { changeBlock, changeSet, createBlock, createSet } from './blocks/edit.ts';
+export { type BlockParts, findBlockToRun, runBlock } from './blocks/runBlock.ts';
 export type { RunListener } from './blocks/runJob.ts';
-export { changeSet, createSet, removeSet } from './blocks/edit.ts';
-export { createSealedRuns, type SealedRuns } from './blocks/runs.ts';
-export { createSets, getSetCollection, type BlockSets } from './blocks/store.ts';
-export { createSetRuns, type StartedRun, type SetRuns } from './blocks/setRuns.ts';
-export { listSets, viewSet } from './blocks/view.ts';
+export type { MeterStep, SetParts } from './blocks/runs.ts';
+export { createSavedCollection } from './blocks/saved.ts';
+export { type SetRuns, type StartedRun, createSetRuns } from './blocks/setRuns.ts';
+export { createSavedBlocks, createSavedSets, createSealedRuns } from './blocks/store.ts';
+export { listBlocks, listSets, viewBlock, viewSet } from './blocks/view.ts';
 export { requestFields } from './toolcall/inbound.ts';
 export { createCatalog, type Catalog, type CatalogTool, type ToolList } from './tools/catalog.ts';
 export {
@@ -154,12 +146,7 @@ export { parseDraftName } from './servers/definition.ts';
 export { createServerDrafts, type ServerDrafts } from './servers/drafts.ts';
 export type { DiscoverParts } from './servers/discoverTools.ts';
 export { GatewayError, type GatewayErrorOptions, type SignInRequirement } from './errors/gatewayError.ts';
-export {
-  createAccounts,
-  LOCAL_ISSUER,
-  normalizeEmail,
-  type Accounts,
-} from './identity/accounts.ts';
+export { createAccounts, LOCAL_ISSUER, normalizeEmail, type Accounts } from './identity/accounts.ts';
 export { DEFAULT_TENANT } from './principal/principal.ts';
 export { isStoreKeyValid } from './identity/setup.ts';
 export type { ClientGrants } from './identity/authorizationServer/clientGrants.ts';

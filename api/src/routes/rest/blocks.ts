@@ -6,18 +6,13 @@ import {
   BlocksQuery,
 } from '@behalf/contracts';
 import {
-  type RunBlockParts,
-  type SaveBlockParts,
+  type BlockParts,
   changeBlock,
   checkBlocks,
   createBlock,
   findBlockToRun,
-  getBlockCollection,
-  getSavedSharing,
   listBlocks,
-  removeBlock,
   runBlock,
-  shareSaved,
   viewBlock,
 } from '@behalf/gateway';
 import { readIfMatch, sendVersioned } from '../../http/etag.ts';
@@ -30,7 +25,7 @@ import { type ServerResponder, rawText } from './serverResponder.ts';
 const PATH = '/api/mcp/blocks';
 
 /** Blocks: tools saved with inputs. Literal paths come before `:id`, because the first matching route is used. */
-export function blockRoutes(parts: SaveBlockParts & RunBlockParts, respond: ServerResponder): Route[] {
+export function blockRoutes(parts: BlockParts, respond: ServerResponder): Route[] {
   return [
     signedInRoute('get', PATH, 'mcp', async (req, res, caller) =>
       res.json(await listBlocks(parts, caller, parseBody(req.query, BlocksQuery))),
@@ -53,20 +48,20 @@ export function blockRoutes(parts: SaveBlockParts & RunBlockParts, respond: Serv
       sendVersioned(res, view, view.version);
     }),
     signedInRoute('delete', `${PATH}/:id`, 'servers', async (req, res, caller) => {
-      await removeBlock(parts, caller, req.params.id, readIfMatch(req));
+      await parts.blocks.remove(caller, req.params.id, readIfMatch(req));
       res.status(204).end();
     }),
     runBlockRoute(parts, respond),
     ...sharingRoutes({
       type: 'block',
-      view: (caller, id) => getSavedSharing(parts, getBlockCollection(parts), caller, id),
-      share: (caller, id, request) => shareSaved(parts, getBlockCollection(parts), caller, id, request),
+      view: (caller, id) => parts.blocks.viewSharing(caller, id),
+      share: (caller, id, request) => parts.blocks.share(caller, id, request),
     }),
   ];
 }
 
 /** Runs a block as the caller. The response is that of the tool call, as JSON or as an event stream. */
-function runBlockRoute(parts: RunBlockParts, respond: ServerResponder): FastRoute {
+function runBlockRoute(parts: BlockParts, respond: ServerResponder): FastRoute {
   return {
     method: 'post',
     path: `${PATH}/:id/run`,

@@ -10,19 +10,14 @@ import {
   GatewayError,
   type Principal,
   type RunListener,
-  type RunSetParts,
-  type SaveSetParts,
+  type SetParts,
   type SetRuns,
   type StartedRun,
   type UserPrincipal,
   changeSet,
   checkSet,
   createSet,
-  getSavedSharing,
-  getSetCollection,
   listSets,
-  removeSet,
-  shareSaved,
   viewSet,
 } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
@@ -40,7 +35,7 @@ const PATH = '/api/mcp/sets';
 const RUNS_PATH = '/api/mcp/runs';
 
 /** Sets (ordered lists of blocks) and their runs. */
-export function setRoutes(parts: SaveSetParts, runParts: SetRunRouteParts): Route[] {
+export function setRoutes(parts: SetParts, runParts: SetRunRouteParts): Route[] {
   return [
     signedInRoute('get', PATH, 'mcp', async (req, res, caller) =>
       res.json(await listSets(parts, caller, parseBody(req.query, SetsQuery))),
@@ -60,26 +55,25 @@ export function setRoutes(parts: SaveSetParts, runParts: SetRunRouteParts): Rout
       sendVersioned(res, view, view.version);
     }),
     signedInRoute('delete', `${PATH}/:id`, 'servers', async (req, res, caller) => {
-      await removeSet(parts, caller, req.params.id, readIfMatch(req));
+      await parts.sets.remove(caller, req.params.id, readIfMatch(req));
       res.status(204).end();
     }),
-    ...setRunRoutes(runParts),
+    ...setRunRoutes(parts, runParts),
     ...sharingRoutes({
       type: 'set',
-      view: (caller, id) => getSavedSharing(parts, getSetCollection(parts), caller, id),
-      share: (caller, id, request) => shareSaved(parts, getSetCollection(parts), caller, id, request),
+      view: (caller, id) => parts.sets.viewSharing(caller, id),
+      share: (caller, id, request) => parts.sets.share(caller, id, request),
     }),
   ];
 }
 
 interface SetRunRouteParts extends SendRunParts {
-  readonly parts: RunSetParts;
   readonly setRuns: SetRuns;
 }
 
 /** Runs of sets. A run is a job that only the user who started it can see and control. */
-function setRunRoutes(routeParts: SetRunRouteParts): Route[] {
-  const { parts, setRuns } = routeParts;
+function setRunRoutes(parts: SetParts, routeParts: SetRunRouteParts): Route[] {
+  const { setRuns } = routeParts;
   // A run continues after the client disconnects. The signal of the inbound only covers the checks before it.
   const runInbound = (req: Request, res: Response, caller: Principal) =>
     inboundOf(req, res, requireUser(caller));

@@ -167,20 +167,13 @@ function writeAuditCursor({ writer, seq, lastAt, line }: AuditPosition): string 
 function readAuditCursor(cursor: string): AuditPosition {
   const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
   try {
-    const decoded = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [
-      string,
-      number,
-      number,
-      number,
-    ];
-    const [writer, ...numbers] = decoded;
+    const decoded: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const [writer, seq, lastAt, line, ...rest] = Array.isArray(decoded) ? (decoded as unknown[]) : [];
     const isWriter = typeof writer === 'string' && /^[\w-]{1,64}$/.test(writer);
-    if (isWriter && numbers.length === 3 && numbers.every(isCount)) {
-      const [seq, lastAt, line] = numbers;
+    if (isWriter && isCount(seq) && isCount(lastAt) && isCount(line) && rest.length === 0)
       return { writer, seq, lastAt, line };
-    }
   } catch {
-    // Not JSON, or not a list.
+    // Not JSON.
   }
   throw new GatewayError('REQUEST_INVALID', {
     errors: [{ path: 'cursor', code: 'custom', message: 'is not a valid cursor' }],

@@ -2,8 +2,8 @@ import type {
   BlockCheckRequest,
   BlockCheckView,
   CheckedBlock,
-  Diagnostic,
   MissingInput,
+  MissingParts,
   SchemaDrift,
   SetCheckRequest,
   SetCheckView,
@@ -13,6 +13,7 @@ import { withTimeout } from '@behalf/kernel';
 import { type AllowedServer, checkAccess } from '../access/allowedServer.ts';
 import { createTokenRequestBudget } from '../credentials/obo/bearer.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
+import type { Principal } from '../principal/principal.ts';
 import { stableStringify } from '../servers/fields.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
 import { loadTools } from '../toolcall/list.ts';
@@ -23,7 +24,15 @@ import { decideTool } from '../tools/policy.ts';
 import { toGatewayError } from '../upstream/toGatewayError.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { findMissingInputs, gatherInputs, getSchemaProperties, validateSavedInputs } from './inputs.ts';
+import {
+  findMissingInputs,
+  gatherInputs,
+  getOwn,
+  getSchemaProperties,
+  mergeStepInputs,
+  readRequired,
+  validateSavedInputs,
+} from './inputs.ts';
 import {
   type BlockPrerequisite,
   type CredentialReadiness,
@@ -31,168 +40,140 @@ import {
   getCredentialReadiness,
   groupPrerequisites,
 } from './readiness.ts';
-import { type RunBlockParts, findCachedTool } from './runBlock.ts';
-import type { ViewSetParts } from './runs.ts';
-import { findVisibleSaved, requireSaved } from './saved.ts';
-import { type SavedBlock, getBlockCollection, getSetCollection } from './store.ts';
+import { type BlockParts, findBlockToRun, findCachedTool } from './runBlock.ts';
+import type { SetParts } from './runs.ts';
+import type { SavedBlock } from './store.ts';
 import { describeBlockServer } from './view.ts';
 
-/** What one block came to, and what it waits for. */
+/** The result for one block or step, and its missing prerequisites. */
 interface BlockCheckResult {
   readonly view: CheckedBlock;
   readonly inputs: readonly MissingInput[];
   readonly prerequisites: readonly BlockPrerequisite[];
 }
 
+const notFound = (id: string): BlockCheckResult => ({
+  view: { id, state: 'not_found', runs: false },
+  ...{ inputs: [], prerequisites: [] },
+});
+
 /**
- * Whether blocks would run for the caller now, and what all of them together wait for. Nothing runs; no server is asked for more
- * than its list of tools, and of a block that waits for something not even that.
+ * Whether the blocks would run for the caller now, and the prerequisites of all of them together. Nothing runs. A check lists the
+ * tools of a server at most, and not even that while prerequisites are missing.
  */
 export async function checkBlocks(
-  parts: RunBlockParts,
+  parts: BlockParts,
   inbound: Inbound,
   { ids, inputs, credentials }: BlockCheckRequest,
 ): Promise<BlockCheckView> {
   const { principal } = inbound;
   parts.roles.requirePermission(principal, 'USE');
   const checks = await Promise.all(
-    [...new Set(ids)].map(async (id): Promise<BlockCheckResult> => {
-      const block = (await findVisibleSaved(parts, getBlockCollection(parts), principal, id))?.resource;
-      if (!block) return { view: { id, state: 'not_found', runs: false }, inputs: [], prerequisites: [] };
-      const provided = Object.hasOwn(inputs, id) ? (inputs[id] ?? {}) : {};
-      const credential = Object.hasOwn(credentials, id) ? credentials[id] : undefined;
-      return checkBlock(parts, { ...inbound, credential }, block, { provided });
+    [...new Set(ids)].map(async (id) => {
+      const block = await findBlockToRun(parts, principal, id);
+      if (!block) return notFound(id);
+      const request = { ...inbound, credential: getOwn(credentials, id) };
+      return checkBlock(parts, request, block, { provided: getOwn(inputs, id) ?? {} });
     }),
   );
   return {
     runs: checks.every(({ view }) => view.runs),
     blocks: checks.map(({ view }) => view),
-    missing: {
-      inputs: checks.flatMap((each) => each.inputs),
-      credentials: groupPrerequisites(
-        parts,
-        principal,
-        checks.flatMap((each) => each.prerequisites),
-      ),
-    },
+    missing: collectMissing(parts, principal, checks),
   };
 }
 
-/** Whether a set would run for the caller now, and what all its steps together wait for. Nothing runs. */
+function collectMissing(
+  parts: BlockParts,
+  principal: Principal,
+  checks: readonly BlockCheckResult[],
+): MissingParts {
+  const prerequisites = checks.flatMap((check) => check.prerequisites);
+  return {
+    inputs: checks.flatMap(({ inputs }) => inputs),
+    credentials: groupPrerequisites(parts, principal, prerequisites),
+  };
+}
+
+/** Whether the set would run for the caller now, and the prerequisites of all steps together. Nothing runs. */
 export async function checkSet(
-  parts: RunBlockParts & ViewSetParts,
+  parts: SetParts,
   inbound: Inbound,
   id: string,
   request: SetCheckRequest,
 ): Promise<SetCheckView> {
-  const { resource } = await requireSaved(parts, getSetCollection(parts), inbound.principal, id);
+  const { resource } = await parts.sets.require(inbound.principal, id);
   return checkSteps(parts, inbound, resource.steps, request);
 }
 
-/** The same for steps that are about to run. */
 export async function checkSteps(
-  parts: RunBlockParts,
+  parts: BlockParts,
   inbound: Inbound,
   steps: readonly SetStep[],
   request: SetCheckRequest,
 ): Promise<SetCheckView> {
-  const { principal } = inbound;
   const unknownSteps = findUnknownSteps(steps, request);
   if (unknownSteps.length > 0) throw new GatewayError('REQUEST_INVALID', { errors: unknownSteps });
   const checks = await Promise.all(
-    steps.map(async (step) => ({ key: step.key, ...(await checkStep(parts, inbound, step, request)) })),
+    steps.map(async (step) => {
+      const block = await findBlockToRun(parts, inbound.principal, step.block);
+      const result = block ? await checkStep(parts, inbound, step, { block, request }) : notFound(step.block);
+      return {
+        step: { step: step.key, ...result.view, ...(block && { version: block.version }) },
+        view: result.view,
+        inputs: result.inputs.map((input) => ({ ...input, step: step.key })),
+        prerequisites: result.prerequisites.map((entry) => ({ ...entry, step: step.key })),
+      };
+    }),
   );
   return {
     runs: checks.every(({ view }) => view.runs),
-    steps: checks.map(({ key, view, version }) => ({
-      ...{ step: key, ...view },
-      ...(version !== undefined && { version }),
-    })),
-    missing: {
-      inputs: checks.flatMap(({ key, inputs }) => inputs.map((input) => ({ ...input, step: key }))),
-      credentials: groupPrerequisites(
-        parts,
-        principal,
-        checks.flatMap(({ key, prerequisites }) => prerequisites.map((entry) => ({ ...entry, step: key }))),
-      ),
-    },
+    steps: checks.map(({ step }) => step),
+    missing: collectMissing(parts, inbound.principal, checks),
   };
 }
 
-/** With the version of the block that was looked at; none: there is no block for the caller. */
-interface StepCheck extends BlockCheckResult {
-  readonly version?: number;
-}
-
 async function checkStep(
-  parts: RunBlockParts,
+  parts: BlockParts,
   inbound: Inbound,
   step: SetStep,
-  request: SetCheckRequest,
-): Promise<StepCheck> {
-  const { block: id } = step;
-  const block = (await findVisibleSaved(parts, getBlockCollection(parts), inbound.principal, id))?.resource;
-  if (!block) return { view: { id, state: 'not_found', runs: false }, inputs: [], prerequisites: [] };
-  const credential = getOwn(request.credentials, step.key);
+  { block, request }: { readonly block: SavedBlock; readonly request: SetCheckRequest },
+): Promise<BlockCheckResult> {
   try {
     const provided = mergeStepInputs(step, getOwn(request.inputs, step.key) ?? {});
     const deferred = Object.keys(step.inputs).filter((name) => step.inputs[name]?.mode === 'from');
-    const check = await checkBlock(parts, { ...inbound, credential }, block, { provided, deferred });
-    return { ...check, version: block.version };
+    const credential = getOwn(request.credentials, step.key);
+    return await checkBlock(parts, { ...inbound, credential }, block, { provided, deferred });
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'BLOCK_INPUTS_INVALID') throw error;
-    const { title, tool } = block;
+    const { id, title, tool } = block;
     const errors = [...(error.errors ?? [])];
     const view = { id, title, tool, state: 'broken', runs: false, code: error.code, errors } as const;
-    return { view, inputs: [], prerequisites: [], version: block.version };
+    return { view, inputs: [], prerequisites: [] };
   }
 }
 
-/** What a run brings to a step, and what the set does: what the set decides is nobody else's to change. */
-export function mergeStepInputs({ inputs }: Pick<SetStep, 'inputs'>, stepInputs: JsonObject): JsonObject {
-  const errors = Object.keys(stepInputs)
-    .filter((name) => Object.hasOwn(inputs, name))
-    .map((name) => ({ path: `inputs.${name}`, code: 'input_fixed', message: 'is fixed by the set' }));
-  if (errors.length > 0) throw new GatewayError('BLOCK_INPUTS_INVALID', { errors });
-  const fixed = Object.entries(inputs).flatMap(([name, input]) =>
-    input.mode === 'fixed' ? [[name, input.value] as const] : [],
-  );
-  return { ...stepInputs, ...Object.fromEntries(fixed) };
-}
-
-/** What is brought to a step that is not there was meant for another. */
+/** Inputs and credentials for a step key that does not exist, or whose step has already run. */
 function findUnknownSteps(steps: readonly SetStep[], { inputs, credentials }: SetCheckRequest) {
   const keys = new Set(steps.map(({ key }) => key));
-  return [
-    ...Object.keys(inputs).map((key) => ['inputs', key] as const),
-    ...Object.keys(credentials).map((key) => ['credentials', key] as const),
-  ]
-    .filter(([, key]) => !keys.has(key))
-    .map(([field, key]) => ({
-      ...{ path: `${field}.${key}`, code: 'unknown_step', message: 'is not a remaining step of this run' },
-    }));
+  return Object.entries({ inputs, credentials }).flatMap(([field, record]) =>
+    Object.keys(record)
+      .filter((key) => !keys.has(key))
+      .map((key) => ({
+        ...{ path: `${field}.${key}`, code: 'unknown_step', message: 'is not a remaining step of this run' },
+      })),
+  );
 }
 
-export function getOwn<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
-}
-
-/** How long one server may take before the answer goes out without its tools. */
+/** How long one server may take to list its tools. */
 const LIST_TIMEOUT_MS = 5_000;
 
-/** What a run would bring. */
-interface ProvidedInputs {
-  readonly provided: JsonObject;
-  /** The names of inputs whose values earlier steps will bring: they are not missing, and cannot be judged yet. */
-  readonly deferred?: readonly string[];
-}
-
-/** One block, by the questions that its run would ask, in their order. */
+/** Checks one block in the order of its run. `deferred`: inputs that earlier steps provide; they are neither missing nor checked. */
 async function checkBlock(
-  parts: RunBlockParts,
+  parts: BlockParts,
   inbound: Inbound,
   block: SavedBlock,
-  { provided, deferred = [] }: ProvidedInputs,
+  { provided, deferred = [] }: { readonly provided: JsonObject; readonly deferred?: readonly string[] },
 ): Promise<BlockCheckResult> {
   const { principal } = inbound;
   const { id, title, tool: toolName } = block;
@@ -220,32 +201,27 @@ async function checkBlock(
 
   const findMissing = ({ inputSchema }: Pick<SavedBlock, 'inputSchema'>) =>
     findMissingInputs(id, inputSchema, args).filter(({ name }) => !deferred.includes(name));
-  const cachedTool = findCachedTool(parts, server, principal, block);
+  const { choices, selected, mayGoWithout } = readiness;
   const prerequisites: Prerequisite[] = [...readiness.missing];
-  let tool = cachedTool;
+  let tool = findCachedTool(parts, server, principal, block);
   let failure: GatewayError | undefined;
-  if (prerequisites.length === 0 && findMissing(cachedTool ?? block).length === 0) {
-    const lookup = await lookUpTool(
-      parts,
-      server,
-      { ...inbound, credential: readiness.selected ?? undefined },
-      block,
-    );
-    if (lookup.kind === 'tools') tool = lookup.tool;
-    else if (lookup.kind === 'sign_in') prerequisites.push(lookup.prerequisite);
-    else failure = lookup.failure;
-    if (lookup.kind === 'tools' && !(tool && isAvailableToCaller(parts, inbound, server, tool))) {
-      return stopWith({ state: 'tool_gone', code: 'MCP_TOOL_NOT_FOUND' });
+  if (prerequisites.length === 0 && findMissing(tool ?? block).length === 0) {
+    const lookup = await lookUpTool(parts, server, { ...inbound, credential: selected ?? undefined }, block);
+    if (lookup.kind === 'sign_in') prerequisites.push(lookup.prerequisite);
+    else if (lookup.kind === 'failed') failure = lookup.failure;
+    else {
+      tool = lookup.tool;
+      if (!tool || !isAvailableToCaller(parts, principal, server, tool))
+        return stopWith({ state: 'tool_gone', code: 'MCP_TOOL_NOT_FOUND' });
     }
   }
 
   const inputs = findMissing(tool ?? block);
   const isWaiting = inputs.length > 0 || prerequisites.length > 0;
   const isPartial = isWaiting || deferred.length > 0;
-  const errors = tool && findProblems(parts, server, block, tool, { args, isPartial });
+  const errors = tool && findProblems(parts, server, block, tool, isPartial ? null : args);
   const state = errors ? 'broken' : isWaiting ? 'incomplete' : failure ? 'unknown' : 'ready';
   const drift = tool && findDrift(block, tool);
-  const { choices, selected, mayGoWithout } = readiness;
   return {
     view: {
       ...identity,
@@ -266,9 +242,9 @@ type ToolLookup =
   | { readonly kind: 'sign_in'; readonly prerequisite: Prerequisite }
   | { readonly kind: 'failed'; readonly failure: GatewayError };
 
-/** The list of tools, asked for only when it is not known or was for too long. */
+/** Finds the tool in the server's list. Contacts the server only if the cached list is missing or too old. */
 async function lookUpTool(
-  { callParts }: RunBlockParts,
+  { callParts }: BlockParts,
   server: AllowedServer,
   inbound: Inbound,
   block: SavedBlock,
@@ -277,26 +253,18 @@ async function lookUpTool(
   const obtain = (signal = inbound.signal) =>
     prepareCredential(callParts, server, { ...inbound, signal }, { budget });
   try {
-    const list = await withTimeout(
-      callParts.clock,
-      LIST_TIMEOUT_MS,
-      loadTools(callParts, server, obtain, inbound),
-      () => {
-        throw new UpstreamError('connect_timeout');
-      },
-    );
+    const loading = loadTools(callParts, server, obtain, inbound);
+    const list = await withTimeout(callParts.clock, LIST_TIMEOUT_MS, loading, () => {
+      throw new UpstreamError('connect_timeout');
+    });
     return { kind: 'tools', tool: list.find(block.tool) };
   } catch (error) {
     if (inbound.signal.aborted) throw error;
     const reason = getSignInReason(error, server);
     if (reason !== undefined) {
       const { name, settings } = server;
-      const serverFields = {
-        server: name,
-        title: settings.title ?? name,
-        connectUrl: connectPagePath(server),
-      };
-      return { kind: 'sign_in', prerequisite: { kind: 'sign_in', ...serverFields, reason } };
+      const fields = { server: name, title: settings.title ?? name, connectUrl: connectPagePath(server) };
+      return { kind: 'sign_in', prerequisite: { kind: 'sign_in', ...fields, reason } };
     }
     const failure = toGatewayError(error, server.name);
     if (failure instanceof GatewayError) return { kind: 'failed', failure };
@@ -304,28 +272,28 @@ async function lookUpTool(
   }
 }
 
+/** A tool that requires an approval is not available to a service, because no user could approve it. */
 function isAvailableToCaller(
-  { callParts }: RunBlockParts,
-  { principal }: Inbound,
+  { callParts }: BlockParts,
+  principal: Principal,
   server: AllowedServer,
   tool: CatalogTool,
-) {
+): boolean {
   const decision = decideTool(callParts.policy(), principal, server, tool);
-  // A program has nobody who could approve.
   return decision !== 'absent' && (decision !== 'ask' || principal.kind === 'user');
 }
 
-/** Whether what is saved, and what was given besides, still fits the tool. */
+/** Whether the saved inputs still fit the tool. `args`: all arguments of the run; null while some are missing. */
 function findProblems(
-  { callParts }: RunBlockParts,
+  { callParts }: BlockParts,
   server: AllowedServer,
   block: SavedBlock,
   tool: CatalogTool,
-  { args, isPartial }: { readonly args: JsonObject; readonly isPartial: boolean },
-): Diagnostic[] | undefined {
+  args: JsonObject | null,
+) {
   const identity = { serverId: server.id, toolName: tool.name };
   const savedErrors = validateSavedInputs(callParts.arguments, identity, tool.inputSchema, block.inputs);
-  const argumentErrors = isPartial ? null : callParts.arguments.validate(identity, tool.inputSchema, args);
+  const argumentErrors = args && callParts.arguments.validate(identity, tool.inputSchema, args);
   return savedErrors ?? argumentErrors ?? undefined;
 }
 
@@ -335,7 +303,7 @@ function findDrift(block: SavedBlock, tool: CatalogTool): CheckedBlock['drift'] 
   return input || output ? { ...(input && { input }), ...(output && { output }) } : undefined;
 }
 
-/** What became of a schema since it was saved; undefined: nothing did. */
+/** The changes of a schema since it was saved. Undefined: none. */
 function findSchemaDrift(
   before: JsonObject | undefined,
   after: JsonObject | undefined,
@@ -345,7 +313,7 @@ function findSchemaDrift(
     getSchemaProperties(before ?? {}),
     getSchemaProperties(after ?? {}),
   ];
-  const [requiredBefore, requiredAfter] = [readRequired(before), readRequired(after)];
+  const [requiredBefore, requiredAfter] = [readRequired(before ?? {}), readRequired(after ?? {})];
   return {
     added: Object.keys(newProperties).filter((name) => !Object.hasOwn(oldProperties, name)),
     removed: Object.keys(oldProperties).filter((name) => !Object.hasOwn(newProperties, name)),
@@ -358,11 +326,6 @@ function findSchemaDrift(
     optional: requiredBefore.filter((name) => !requiredAfter.includes(name)),
     other: stableStringify(withoutProperties(before)) !== stableStringify(withoutProperties(after)),
   };
-}
-
-function readRequired(schema: JsonObject | undefined): string[] {
-  const required = schema?.['required'];
-  return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
 }
 
 function withoutProperties(schema: JsonObject | undefined): JsonObject | undefined {

@@ -1,52 +1,50 @@
+import { isObject } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { ArgumentValidator, ToolIdentity } from '../toolcall/arguments.ts';
-import type { JsonObject, UpstreamResponse } from '../upstream/upstream.ts';
-import { MAX_CHECKED_OUTPUT_LENGTH } from './store.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
+
+/** Larger structured content is not validated, and therefore refused. */
+const MAX_CHECKED_OUTPUT_LENGTH = 1024 * 1024;
 
 /**
- * A tool that says what its results look like is held to it: whoever builds on the block builds on that. A tool that failed
- * says so and promises nothing. What is too large or too deep to be checked is refused: nobody vouched for it.
+ * BLOCK_OUTPUT_INVALID unless the structured content matches the tool's output schema, because later steps rely on it. A result
+ * with `isError` needs no structured content. Content that is too large or too deep to validate is refused.
  */
 export function requireOutput(
   validator: ArgumentValidator,
   tool: ToolIdentity,
   outputSchema: JsonObject | undefined,
-  { result }: UpstreamResponse,
+  { result }: { readonly result: JsonObject },
 ): void {
   if (outputSchema === undefined || result['isError'] === true) return;
   const { structuredContent } = result;
   if (structuredContent === undefined) {
     const message = 'The tool declares an output schema, but the result has no structured content.';
-    throw createOutputError([{ path: 'structuredContent', code: 'missing', message }]);
+    const errors = [{ path: 'structuredContent', code: 'missing', message }];
+    throw new GatewayError('BLOCK_OUTPUT_INVALID', { errors });
   }
   const errors = validator.validate(tool, outputSchema, structuredContent, MAX_CHECKED_OUTPUT_LENGTH);
-  if (errors) throw createOutputError(errors.map((error) => ({ ...error, ...toOutputDiagnostic(error) })));
-}
-
-/** The words are those of arguments; these are none. */
-function toOutputDiagnostic({ path, message }: { path: string; message: string }): {
-  path: string;
-  message: string;
-} {
+  if (!errors) return;
+  // The validator's messages are about arguments.
   const replaceSubject = (text: string) =>
     text
       .replace(/^arguments/, 'structuredContent')
       .replace(/^The arguments are/, 'The structured content is');
-  return { path: replaceSubject(path), message: replaceSubject(message) };
-}
-
-function createOutputError(errors: readonly { path: string; code: string; message: string }[]): GatewayError {
-  return new GatewayError('BLOCK_OUTPUT_INVALID', { errors });
-}
-
-/** What later steps take from: the structured content, else what the text says as JSON object or list, else the text. */
-export function readStepOutput(result: JsonObject): unknown {
-  const { structuredContent, content } = result;
-  if (structuredContent !== undefined) return structuredContent;
-  const texts = (Array.isArray(content) ? content : []).flatMap((item: unknown) => {
-    const { type, text } = (item ?? {}) as { type?: unknown; text?: unknown };
-    return type === 'text' && typeof text === 'string' ? [text] : [];
+  throw new GatewayError('BLOCK_OUTPUT_INVALID', {
+    errors: errors.map((error) => ({
+      ...error,
+      path: replaceSubject(error.path),
+      message: replaceSubject(error.message),
+    })),
   });
+}
+
+/** The output that later steps read: the structured content, otherwise the text as JSON object or array, otherwise the text. */
+export function readStepOutput({ structuredContent, content }: JsonObject): unknown {
+  if (structuredContent !== undefined) return structuredContent;
+  const texts = (Array.isArray(content) ? content : []).flatMap((item: unknown) =>
+    isObject(item) && item['type'] === 'text' && typeof item['text'] === 'string' ? [item['text']] : [],
+  );
   const text = texts.join('\n');
   try {
     const value = JSON.parse(text) as unknown;
@@ -58,7 +56,7 @@ export function readStepOutput(result: JsonObject): unknown {
 
 const ARRAY_INDEX = /^(0|[1-9][0-9]*)$/;
 
-/** RFC 6901; undefined when nothing stands there. Only what is the document's own: no name leads into what objects inherit. */
+/** Evaluates a JSON pointer (RFC 6901). Undefined if there is no value. Inherited properties are not reachable. */
 export function resolvePointer(document: unknown, pointer: string): unknown {
   let value = document;
   for (const segment of pointer.split('/').slice(1)) {
@@ -67,8 +65,8 @@ export function resolvePointer(document: unknown, pointer: string): unknown {
       if (!ARRAY_INDEX.test(name)) return undefined;
       value = value[Number(name)] as unknown;
     } else {
-      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-      value = (value as JsonObject)[name];
+      if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+      value = value[name];
     }
   }
   return value;

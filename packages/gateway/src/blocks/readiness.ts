@@ -17,24 +17,24 @@ import {
 import { toFields } from '../servers/fields.ts';
 import { describeVariables, getViewerRights } from '../servers/view.ts';
 import { OPENID_SIGN_IN_PATH, connectPagePath } from '../toolcall/outcome.ts';
-import type { CredentialReadinessParts, RunBlockParts } from './runBlock.ts';
+import type { BlockParts, CredentialReadinessParts } from './runBlock.ts';
 
 type WithoutBlocks<T> = T extends unknown ? Omit<T, 'blocks'> : never;
-/** What one server needs of the caller, whichever blocks wait for it. */
+/** What the caller must provide for one server, independent of the blocks that need it. */
 export type Prerequisite = WithoutBlocks<CredentialNeed>;
 
-/** How it stands with what a caller presents to a server. */
+/** Whether the caller has the credentials that a server requires. */
 export interface CredentialReadiness {
   readonly missing: readonly Prerequisite[];
-  /** Those that can be chosen, in a stable order. */
+  /** The caller's credentials for the server, in a stable order. */
   readonly choices: readonly CredentialChoice[];
-  /** The label of the one that is used; null: none. */
+  /** The label of the credential that a run would use; null: none. */
   readonly selected: string | null;
-  /** Only where it never had one: whoever had a credential does not go without. */
+  /** Whether a run without a credential is possible. False if the caller ever had one. */
   readonly mayGoWithout: boolean;
 }
 
-/** Reads what is there of the caller's own; opens no token, renews none and asks nobody else. */
+/** Reads stored state only: opens no token, refreshes none, and contacts no other party. */
 export async function getCredentialReadiness(
   parts: CredentialReadinessParts,
   server: ServerSnapshot,
@@ -46,7 +46,7 @@ export async function getCredentialReadiness(
     ...(await findMissingSubject(parts, server, principal)),
   ];
   if (server.scope === 'app' || !usesUserToken(server)) {
-    // What is named must be what is used, and here nothing of the caller's is.
+    // A named credential must be the one that is used, and this server uses none of the caller's.
     if (label !== undefined) throw new GatewayError('MCP_CREDENTIAL_NOT_FOUND');
     return { missing: values, choices: [], selected: null, mayGoWithout: values.length === 0 };
   }
@@ -68,15 +68,15 @@ async function listOwnCredentials(
   { id }: ServerSnapshot,
   principal: Principal,
 ): Promise<CredentialSummary[]> {
-  // A program has nobody who could sign in.
+  // A service cannot sign in.
   if (principal.kind !== 'user') return [];
   const all = await vault.list(principal.tenant, credentialHolder(principal), id);
   return all.filter(({ kind }) => kind === 'oauth_code' || kind === 'static');
 }
 
 /**
- * The one that is named; else, where there is a default one or only one, the one that a call would use: a token that was brought
- * and is over gives way to a sign-in that works. Several without a default are for their user to choose from.
+ * The credential with the given label. Without a label: the credential that a call would select, if there is a default or only
+ * one. Undefined if there are several without a default: the user must choose.
  */
 function chooseCredential(
   active: readonly CredentialSummary[],
@@ -85,30 +85,31 @@ function chooseCredential(
 ): CredentialSummary | undefined {
   if (label !== undefined) {
     const labeled = active.filter((credential) => credential.label === label);
-    return labeled.find(({ isDefault }) => isDefault) ?? labeled.find(isSignIn) ?? labeled[0];
+    return (
+      labeled.find(({ isDefault }) => isDefault) ??
+      labeled.find(({ kind }) => kind === 'oauth_code') ??
+      labeled[0]
+    );
   }
   if (active.length !== 1 && !active.some(({ isDefault }) => isDefault)) return undefined;
-  return selectCredential(active.map(toSelectable), now);
+  const selectable = active.map((credential) => {
+    const { hasRefreshToken, expiresAt } = credential;
+    // The selector needs to know whether there is a refresh token, not its hash.
+    return { ...credential, rtHash: hasRefreshToken ? 'present' : null, tokenExpiresAt: expiresAt };
+  });
+  return selectCredential(selectable, now);
 }
 
-function isSignIn({ kind }: CredentialSummary): boolean {
-  return kind === 'oauth_code';
-}
-
-/** What choosing needs of a record: whether there is a refresh token, and not which. */
-function toSelectable(credential: CredentialSummary) {
-  const { hasRefreshToken, expiresAt } = credential;
-  return { ...credential, rtHash: hasRefreshToken ? 'there' : null, tokenExpiresAt: expiresAt };
-}
-
-interface Candidates {
-  readonly ownCredentials: readonly CredentialSummary[];
-  readonly active: readonly CredentialSummary[];
-  readonly selected: CredentialSummary | undefined;
-  readonly label: string | undefined;
-}
-
-function findSignInNeeds(server: UserServer, candidates: Candidates, now: number): Prerequisite[] {
+function findSignInNeeds(
+  server: UserServer,
+  candidates: {
+    readonly ownCredentials: readonly CredentialSummary[];
+    readonly active: readonly CredentialSummary[];
+    readonly selected: CredentialSummary | undefined;
+    readonly label: string | undefined;
+  },
+  now: number,
+): Prerequisite[] {
   const { ownCredentials, active, selected, label } = candidates;
   const toSignIn = (reason: string): Prerequisite => ({
     kind: 'sign_in',
@@ -120,24 +121,24 @@ function findSignInNeeds(server: UserServer, candidates: Candidates, now: number
     const reason = findUnusableReason(selected, now);
     return reason === undefined ? [] : [toSignIn(reason)];
   }
-  // One that is named and gone is absent: neither another one nor none takes its place.
+  // Neither another credential nor none replaces a named one.
   if (label !== undefined) return [toSignIn('absent')];
   if (active.length > 0) return [{ kind: 'choose', ...serverFields(server), choices: active.map(toChoice) }];
   if (ownCredentials.length > 0) return [toSignIn('revoked')];
   return canCallWithoutToken(server) ? [] : [toSignIn('absent')];
 }
 
-/** As far as it can be told without asking anybody. */
+/** Judged by the stored state only. */
 function findUnusableReason(credential: CredentialSummary, now: number): string | undefined {
   const { status, reason, expiresAt, hasRefreshToken } = credential;
   const isExpired = expiresAt !== null && expiresAt <= now;
   if (status === 'active') return isExpired && !hasRefreshToken ? 'expired_no_refresh' : undefined;
-  // Its access token may live on.
+  // The refresh token was rejected, but the access token may still be valid.
   if (status === 'rejected') return isExpired ? (reason ?? 'rejected') : undefined;
   return status;
 }
 
-/** Where the caller's own sign-in here is exchanged, and there is none that could be. */
+/** For token exchange: the caller must have signed in at the identity provider. */
 async function findMissingSubject(
   { subjects }: CredentialReadinessParts,
   server: ServerSnapshot,
@@ -180,21 +181,21 @@ function toChoice({ label, kind, isDefault }: CredentialSummary): CredentialChoi
   return { label, kind: kind === 'static' ? 'static' : 'oauth_code', isDefault };
 }
 
-/** What a block waits for at a server. */
+/** A prerequisite of one block or step. */
 export interface BlockPrerequisite {
   readonly block: string;
-  /** In a set: the key of the step. */
+  /** The key of the step, in a set. */
   readonly step?: string;
   readonly server: ServerSnapshot;
   readonly prerequisite: Prerequisite;
 }
 
 /**
- * Each need once, however many blocks wait for it; servers at one address together. In the order of server name, then id: who
- * fills one in finds the others where they were.
+ * Lists each prerequisite once, with its blocks, grouped by the address of the server. The order (server name, then id) is
+ * stable, so that the list does not move while the user completes it.
  */
 export function groupPrerequisites(
-  parts: Pick<RunBlockParts, 'acl' | 'registry'>,
+  parts: BlockParts,
   principal: Principal,
   prerequisites: readonly BlockPrerequisite[],
 ): CredentialGroup[] {
@@ -227,15 +228,15 @@ export function groupPrerequisites(
   }));
 }
 
-/** By its canonical address. A process has none, and one with a user's values in it has another for each: they stand alone. */
+/** The canonical URL. A stdio server, and a URL with placeholders, form a group alone. */
 function getAddressKey({ id, settings }: ServerSnapshot): string {
   const url = settings.type === 'stdio' ? undefined : readLiteralText(settings.url);
   return (url === undefined ? undefined : canonicalizeUrl(url)) ?? JSON.stringify([id]);
 }
 
-/** As it was written, to who may know it: what it was filled in with may be a secret of the operator. */
+/** The URL as configured, for editors of the server only. Rendered placeholders may contain a secret of the operator. */
 function findVisibleAddress(
-  { acl, registry }: Pick<RunBlockParts, 'acl' | 'registry'>,
+  { acl, registry }: BlockParts,
   principal: Principal,
   server: ServerSnapshot,
 ): string | undefined {

@@ -1,6 +1,5 @@
 import type { MissingParts } from '@behalf/contracts';
 import type { Clock } from '@behalf/kernel';
-import type { Acl } from '../access/acl.ts';
 import type { SubjectSource } from '../credentials/obo/subject.ts';
 import type { UserVariables } from '../credentials/variables/userVariables.ts';
 import type { CredentialVault } from '../credentials/vault/vault.ts';
@@ -18,75 +17,51 @@ import type { JsonObject } from '../upstream/upstream.ts';
 import { collectSavedValues, findMissingInputs, gatherInputs } from './inputs.ts';
 import { requireOutput } from './output.ts';
 import { getCredentialReadiness, groupPrerequisites } from './readiness.ts';
-import { findVisibleSaved, requireVersion } from './saved.ts';
-import {
-  type ReadSavedParts,
-  type SavedBlock,
-  type SavedBlocks,
-  type WriteSavedParts,
-  getBlockCollection,
-} from './store.ts';
+import { type SavedCollection, type SavedParts, requireVersion } from './saved.ts';
+import type { SavedBlock } from './store.ts';
 import { requireBlockServer } from './view.ts';
 
-/** What reading about blocks needs. */
-export interface ReadBlockParts extends ReadSavedParts {
-  readonly blocks: SavedBlocks;
-  readonly acl: Pick<Acl, 'canUse' | 'getSavedBits' | 'listSavedBits'>;
-  readonly registry: Pick<Registry, 'get'>;
-}
-
-/** What saving and sharing them needs. */
-export interface SaveBlockParts extends Omit<ReadBlockParts, 'acl' | 'roles'>, WriteSavedParts {
-  /** How the caller's tools are listed, and values checked against a schema. */
-  readonly callParts: CallParts & ListToolsParts;
-}
-
-/** How it stands with the caller's own credentials, without opening or renewing any. */
-export interface CredentialReadinessParts {
-  readonly vault: Pick<CredentialVault, 'list'>;
-  readonly variables: Pick<UserVariables, 'readSetFlags'>;
-  /** Whether the caller has a sign-in of their own that could be exchanged. */
-  readonly subjects: Pick<SubjectSource, 'checkSubject'>;
-  readonly clock: Clock;
-}
-
-/** What running and checking them needs. */
-export interface RunBlockParts extends ReadBlockParts {
-  readonly acl: Pick<Acl, 'canUse' | 'getSavedBits' | 'listSavedBits' | 'getManageBits'>;
+/** The dependencies of blocks. */
+export interface BlockParts extends SavedParts {
+  readonly blocks: SavedCollection<SavedBlock>;
   readonly registry: Pick<Registry, 'get' | 'origin'>;
   readonly callParts: CallParts & ListToolsParts;
   readonly readinessParts: CredentialReadinessParts;
 }
 
+/** The state of the caller's credentials. Nothing of it opens or refreshes a token. */
+export interface CredentialReadinessParts {
+  readonly vault: Pick<CredentialVault, 'list'>;
+  readonly variables: Pick<UserVariables, 'readSetFlags'>;
+  readonly subjects: Pick<SubjectSource, 'checkSubject'>;
+  readonly clock: Clock;
+}
+
 interface BlockRunCall {
   readonly id: string;
-  /** As the caller sees it; null: there is none for them. */
+  /** Null if the block does not exist or is not visible to the caller. */
   readonly block: SavedBlock | null;
   readonly inputs: JsonObject;
-  /** The label of one of the runner's own credentials. */
+  /** The label of one of the caller's credentials. */
   readonly credential?: string | undefined;
-  /** The `If-Match` of the request: the version whose inputs the runner has seen. */
+  /** The `If-Match` header: the version that the caller has read. */
   readonly ifMatch?: string | undefined;
 }
 
-/** The block that somebody wants to run, for those who have to know of it before it runs. */
+/** The block as the caller sees it. Adapters need its server before the run. */
 export async function findBlockToRun(
-  parts: RunBlockParts,
+  { blocks }: BlockParts,
   principal: Principal,
   id: string,
 ): Promise<SavedBlock | null> {
-  return (await findVisibleSaved(parts, getBlockCollection(parts), principal, id))?.resource ?? null;
+  return (await blocks.find(principal, id))?.resource ?? null;
 }
 
 /**
  * Runs a block as the caller: with the caller's access and credential, never those of the author. All missing prerequisites
- * are reported together before the gateway opens, renews or sends anything. After that, the run is a normal call.
+ * are reported together before the gateway opens, refreshes or sends anything. After that, the run is a normal call.
  */
-export function runBlock(
-  parts: RunBlockParts,
-  request: BlockRunCall,
-  inbound: Inbound,
-): Promise<CallOutcome> {
+export function runBlock(parts: BlockParts, request: BlockRunCall, inbound: Inbound): Promise<CallOutcome> {
   const { block } = request;
   const auditedRequest = {
     action: 'tool.call',
@@ -102,77 +77,66 @@ export function runBlock(
 }
 
 async function executeBlock(
-  parts: RunBlockParts,
+  parts: BlockParts,
   request: BlockRunCall & { readonly block: SavedBlock },
   inbound: Inbound,
   auditContext: AuditContext,
 ): Promise<CallOutcome> {
   const { block } = request;
   const { principal } = inbound;
-  // Whoever may edit it decides what it fixes: who read one version does not run, or approve, another.
+  // An editor of the block can change its fixed inputs. The caller runs, or approves, only the version that they read.
   requireVersion(request.ifMatch, block.version);
   const server = requireBlockServer(parts, principal, block);
   auditContext.server = server;
   const args = gatherInputs(block, request.inputs);
-  const { credential, missing } = await findMissing(parts, request, server, args, principal);
-  if (hasMissing(missing)) throw createIncompleteError(missing);
+
+  /** Reads the cached tool and the stored credentials; contacts no server. */
+  async function requireComplete(): Promise<{ credential: string | undefined }> {
+    const inputSchema = findCachedTool(parts, server, principal, block)?.inputSchema ?? block.inputSchema;
+    const readiness = await getCredentialReadiness(
+      parts.readinessParts,
+      server,
+      principal,
+      request.credential,
+    );
+    const prerequisites = readiness.missing.map((prerequisite) => ({
+      block: block.id,
+      server,
+      prerequisite,
+    }));
+    const missing: MissingParts = {
+      inputs: findMissingInputs(block.id, inputSchema, args),
+      credentials: groupPrerequisites(parts, principal, prerequisites),
+    };
+    if (missing.inputs.length + missing.credentials.length > 0)
+      throw new GatewayError('BLOCK_INCOMPLETE', { missing });
+    // The call presents the credential that was checked, even if another one becomes the default in between.
+    return { credential: readiness.selected ?? request.credential };
+  }
+
+  const { credential } = await requireComplete();
   const call = { server: server.name, serverId: server.id, tool: block.tool, args };
   let outcome: CallOutcome;
   try {
     outcome = await executeCall(parts.callParts, call, { ...inbound, credential }, auditContext);
   } catch (error) {
-    throw await explainError(error);
+    // The call listed the tools, and the tool has changed since it was saved: new required inputs are missing.
+    if (error instanceof GatewayError && error.code === 'MCP_ARGUMENTS_INVALID') await requireComplete();
+    throw error;
   }
   if (outcome.kind !== 'result') return outcome;
   const identity = { serverId: server.id, toolName: block.tool };
   const tool = findCachedTool(parts, server, principal, block);
   requireOutput(parts.callParts.arguments, identity, tool?.outputSchema, outcome);
   return outcome;
-
-  /** The tool wants something else than when it was saved, which was found out on the way: it is missing like the rest. */
-  async function explainError(error: unknown): Promise<unknown> {
-    if (!(error instanceof GatewayError) || error.code !== 'MCP_ARGUMENTS_INVALID') return error;
-    const current = await findMissing(parts, request, server, args, principal);
-    return hasMissing(current.missing) ? createIncompleteError(current.missing) : error;
-  }
 }
 
-/** Both kinds of missing things, from what is known here. */
-async function findMissing(
-  parts: RunBlockParts,
-  request: BlockRunCall & { readonly block: SavedBlock },
-  server: ServerSnapshot,
-  args: JsonObject,
-  principal: Principal,
-): Promise<{ credential: string | undefined; missing: MissingParts }> {
-  const { block } = request;
-  const inputSchema = findCachedTool(parts, server, principal, block)?.inputSchema ?? block.inputSchema;
-  const readiness = await getCredentialReadiness(parts.readinessParts, server, principal, request.credential);
-  const prerequisites = readiness.missing.map((prerequisite) => ({ block: block.id, server, prerequisite }));
-  return {
-    // What was looked at is what is presented, also when another one becomes the default meanwhile.
-    credential: readiness.selected ?? request.credential,
-    missing: {
-      inputs: findMissingInputs(block.id, inputSchema, args),
-      credentials: groupPrerequisites(parts, principal, prerequisites),
-    },
-  };
-}
-
-/** As it was last seen; asks nobody. */
+/** The tool from the catalog cache. Does not contact the server. */
 export function findCachedTool(
-  { callParts }: Pick<RunBlockParts, 'callParts'>,
+  { callParts }: BlockParts,
   server: ServerSnapshot,
   principal: Principal,
   block: SavedBlock,
 ): CatalogTool | undefined {
   return callParts.catalog.peek(server, ownerKey(server, principal))?.find(block.tool);
-}
-
-function hasMissing({ inputs, credentials }: MissingParts): boolean {
-  return inputs.length > 0 || credentials.length > 0;
-}
-
-function createIncompleteError(missing: MissingParts): GatewayError {
-  return new GatewayError('BLOCK_INCOMPLETE', { missing });
 }

@@ -9,72 +9,76 @@ import type {
   SetsQuery,
   StoredStep,
 } from '@behalf/contracts';
-import { type HeldLease, withTimeout } from '@behalf/kernel';
+import { withTimeout } from '@behalf/kernel';
 import { type AuditEvent, actorOf } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
+import { acquireLease } from '../replication/withLease.ts';
 import { requestFields } from '../toolcall/inbound.ts';
-import { checkSteps, getOwn } from './check.ts';
+import { checkSteps } from './check.ts';
+import { getOwn } from './inputs.ts';
 import { findBlockToRun } from './runBlock.ts';
-import { type RunJob, type RunListener, canRunAgain, startRunJob } from './runJob.ts';
+import { type RunJob, type RunLease, type RunListener, acquireRunLease, startRunJob } from './runJob.ts';
+import { isRetryAllowed } from './runStep.ts';
 import {
-  MAX_RUN_INPUT_LENGTH,
-  RUN_LEASE_MS,
-  RUN_RETENTION_MS,
   type RunInbound,
-  type RunSetParts,
-  type SetRun,
+  type SetParts,
   getRunLeaseKey,
   getRunState,
-  insertRun,
   isResumable,
-  persistResumedRun,
-  settleOrphanedRuns,
   toRunSummary,
   toRunView,
 } from './runs.ts';
-import { type WriteCondition, requireSaved, requireVersion } from './saved.ts';
-import { getSetCollection } from './store.ts';
+import { type WriteCondition, requireVersion } from './saved.ts';
+import { MAX_ACTIVE_RUNS, type SetRun } from './store.ts';
 
-/** A run that has begun. */
 export interface StartedRun {
   readonly view: RunView;
-  /** How it stands when it is over here, however that was. */
+  /** The run when this replica stops executing it. */
   readonly completion: Promise<RunView>;
 }
 
+/** Starts, resumes, cancels and shows runs of sets. A run belongs to the user who started it and continues without a client. */
 export interface SetRuns {
-  /** Nothing runs unless all of it would, and is what was read: SET_INCOMPLETE, VERSION_CONFLICT. It goes on when who began it leaves. */
+  /** SET_INCOMPLETE unless every step would run. VERSION_CONFLICT if the caller read another version of the set or a block. */
   start(
     inbound: RunInbound,
     setId: string,
     request: SetRunRequest & WriteCondition,
     listener?: RunListener,
   ): Promise<StartedRun>;
-  /** From the first step that has not succeeded. RUN_BLOCK_CHANGED where a block that is left is another now; RUN_OUTCOME_UNCERTAIN where that may have run and must not again. */
+  /**
+   * Continues with the first step that has not succeeded. RUN_BLOCK_CHANGED if a remaining block was changed since the start.
+   * RUN_OUTCOME_UNCERTAIN if the next step may have run and must not be repeated.
+   */
   resume(
     inbound: RunInbound,
     runId: string,
     request: RunResumeRequest,
     listener?: RunListener,
   ): Promise<StartedRun>;
-  /** Ends it, here or wherever it runs. What has ended stays as it is. */
+  /** Cancels the run on any replica. A finished run does not change. */
   cancel(principal: UserPrincipal, runId: string): Promise<RunView>;
   view(principal: UserPrincipal, runId: string): Promise<RunView>;
   list(principal: UserPrincipal, setId: string, query: SetsQuery): Promise<RunsView>;
-  /** No step begins any more. */
+  /** From now on no run and no step starts. */
   drain(): void;
   close(): Promise<void>;
 }
 
-/** How long a step that is under way may take when we close. */
+/** How long `close` waits for the current steps. */
 const CLOSE_TIMEOUT_MS = 5_000;
 const MAX_PAGE_SIZE = 100;
-/** How often a cancellation that meets another write is tried. */
+/** Attempts of a cancellation that conflicts with other writes. */
 const MAX_CANCEL_ATTEMPTS = 5;
+const RUN_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
+/** The inputs of a run as JSON. With the results, this stays below the record limit of the stores. */
+const MAX_RUN_INPUT_LENGTH = 512 * 1024;
+/** The lease under which `settleOrphanedRuns` writes. */
+const SETTLE_LEASE_TTL_MS = 20_000;
 
-export function createSetRuns(parts: RunSetParts): SetRuns {
-  const { runs, leases, clock, random, roles } = parts;
+export function createSetRuns(parts: SetParts): SetRuns {
+  const { runs, leases, clock, random, roles, sets } = parts;
   const jobs = new Map<string, RunJob>();
   let isDraining = false;
 
@@ -86,38 +90,104 @@ export function createSetRuns(parts: RunSetParts): SetRuns {
 
   const toView = async (run: SetRun) => toRunView(run, await getRunState(leases, run));
 
-  /** Its work is ours from here on, or somebody else's already. */
-  async function acquireRunLease(run: Pick<SetRun, 'tenant' | 'userId' | 'id'>): Promise<HeldLease> {
+  /** Runs `work` with the lease of the run. The started job releases it. */
+  async function withRunLease<T>(
+    run: Pick<SetRun, 'tenant' | 'userId' | 'id'>,
+    work: (lease: RunLease) => Promise<T>,
+  ): Promise<T> {
     if (isDraining) throw new GatewayError('SHUTTING_DOWN');
-    const lease = await leases.acquire(getRunLeaseKey(run), 'run', RUN_LEASE_MS);
+    const lease = await acquireRunLease(parts, run);
     if (!lease) throw new GatewayError('RUN_NOT_RESUMABLE', { detail: 'This run is in progress.' });
-    return lease;
-  }
-
-  async function releaseOnError<T>(lease: HeldLease, work: () => Promise<T>): Promise<T> {
     try {
-      return await work();
+      return await work(lease);
     } catch (error) {
-      await lease.release().catch(() => false);
+      await lease.release();
       throw error;
     }
   }
 
-  function startJob(inbound: RunInbound, run: SetRun, lease: HeldLease, listener?: RunListener): StartedRun {
+  function startJob(inbound: RunInbound, run: SetRun, lease: RunLease, listener?: RunListener): StartedRun {
     const startedAt = clock.now();
     const fields = run.request && requestFields(run.request);
     const job = startRunJob(parts, { ...inbound, fields }, run, lease, listener);
     jobs.set(run.id, job);
     const completion = job.completion.then((finalRun) => {
       jobs.delete(run.id);
-      parts.callParts.audit.note({
-        ...createRunEvent(inbound, finalRun),
-        durationMs: clock.now() - startedAt,
-      });
+      const durationMs = clock.now() - startedAt;
+      parts.callParts.audit.note({ ...createRunEvent(inbound, finalRun), durationMs });
       return toView(finalRun);
     });
     completion.catch(() => undefined);
     return { view: toRunView(run, 'running'), completion };
+  }
+
+  /** RUN_LIMIT if the user has too many runs in progress. Orphaned runs do not count. */
+  async function insertRun(inbound: RunInbound, run: SetRun): Promise<void> {
+    try {
+      await runs.insert(run);
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code !== 'RUN_LIMIT') throw error;
+      await settleOrphanedRuns(inbound);
+      await runs.insert(run);
+    }
+  }
+
+  /**
+   * Writes that the run is in progress again. RUN_LIMIT as for `insertRun`, counted after the write: of several runs that are
+   * resumed at once, each one that exceeds the limit undoes its own write.
+   */
+  async function writeResumed(inbound: RunInbound, previous: SetRun, next: SetRun): Promise<SetRun> {
+    const { tenant, userId } = next;
+    const exceedsLimit = async () => (await runs.listRunning(tenant, userId)).length > MAX_ACTIVE_RUNS;
+    const resumed = await runs.replace(next);
+    if (!resumed) throw new GatewayError('RUN_NOT_RESUMABLE');
+    if (!(await exceedsLimit())) return resumed;
+    await settleOrphanedRuns(inbound);
+    if (!(await exceedsLimit())) return resumed;
+    await runs.replace({ ...previous, version: resumed.version });
+    throw new GatewayError('RUN_LIMIT');
+  }
+
+  /** Writes the real state of the user's `running` runs without a worker. Otherwise they would count toward the limit forever. */
+  async function settleOrphanedRuns(inbound: RunInbound): Promise<void> {
+    const { tenant, userId } = inbound.principal;
+    for (const metadata of await runs.listRunning(tenant, userId)) {
+      const request = { key: getRunLeaseKey(metadata), purpose: 'run', ttlMs: SETTLE_LEASE_TTL_MS } as const;
+      const lease = await acquireLease(parts, request);
+      if (!lease) continue;
+      try {
+        const run = await runs.find(tenant, userId, metadata.id);
+        if (run?.state === 'running') await runs.replace(await toOrphaned(inbound, run));
+      } finally {
+        await lease.release();
+      }
+    }
+  }
+
+  /** The current step has an unknown outcome. Between two steps, the run can continue. */
+  async function toOrphaned(inbound: RunInbound, run: SetRun): Promise<SetRun> {
+    const next = run.steps[run.done];
+    const wasRunning = next?.state === 'running';
+    const mayGoOn = next !== undefined && (!wasRunning || (await canRepeatStep(inbound, next)));
+    const state = run.isCancelling ? 'cancelled' : wasRunning ? 'uncertain' : next ? 'failed' : 'succeeded';
+    const stopped = toStopped(run, state);
+    const steps = stopped.steps.map((step, index) => (index === run.done ? { ...step, mayGoOn } : step));
+    return { ...stopped, steps };
+  }
+
+  /** The run without a worker. A step that was running has an unknown outcome. */
+  function toStopped(run: SetRun, state: SetRun['state']): SetRun {
+    const now = clock.now();
+    const steps = run.steps.map((step) =>
+      step.state === 'running' ? { ...step, state: 'uncertain' as const, endedAt: now } : step,
+    );
+    return { ...run, state, steps, isCancelling: false, worker: '', updatedAt: now };
+  }
+
+  /** The retry rule of calls, evaluated again: the operator may have marked the tool as idempotent since. */
+  async function canRepeatStep({ principal }: RunInbound, step: StoredStep): Promise<boolean> {
+    if (step.code === 'MCP_RESPONSE_TOO_LARGE') return false;
+    return isRetryAllowed(parts, { principal }, await findBlockToRun(parts, principal, step.block));
   }
 
   function drain(): void {
@@ -128,8 +198,8 @@ export function createSetRuns(parts: RunSetParts): SetRuns {
   return {
     async start(inbound, setId, { request, ifMatch, blocks, ...provided }, listener) {
       const { principal } = inbound;
-      const { resource: set } = await requireSaved(parts, getSetCollection(parts), principal, setId);
-      // Whoever may edit it decides what its steps do: who read one version does not run another.
+      const { resource: set } = await sets.require(principal, setId);
+      // An editor of the set can change its steps. The caller runs only the version that they read.
       requireVersion(ifMatch, set.version);
       const check = await checkSteps(parts, inbound, set.steps, provided);
       requireExpectedVersions(check, blocks);
@@ -143,50 +213,42 @@ export function createSetRuns(parts: RunSetParts): SetRuns {
         ...{ version: 1, createdAt: now, updatedAt: now, expiresAt: now + RUN_RETENTION_MS },
         ...{ title: set.title, steps, request },
       };
-      // Before it is there: nobody finds it without somebody at it.
-      const lease = await acquireRunLease(run);
-      await releaseOnError(lease, () => insertRun(runs, run, createSettler(inbound)));
-      return startJob(inbound, run, lease, listener);
+      // The lease comes before the insert, so that the run never appears as interrupted.
+      return withRunLease(run, async (lease) => {
+        await insertRun(inbound, run);
+        return startJob(inbound, run, lease, listener);
+      });
     },
 
     async resume(inbound, runId, provided, listener) {
       const { principal } = inbound;
       roles.requirePermission(principal, 'USE');
-      const previous = await find(principal, runId);
-      // Who was given the set and is not any more does not go on with it.
-      await requireSaved(parts, getSetCollection(parts), principal, previous.setId);
-      const lease = await acquireRunLease(previous);
-      return releaseOnError(lease, async () => {
+      const known = await find(principal, runId);
+      // A user who lost access to the set cannot continue its run.
+      await sets.require(principal, known.setId);
+      return withRunLease(known, async (lease) => {
         const run = await find(principal, runId);
         const state = run.state === 'running' ? 'interrupted' : run.state;
         const next = run.steps[run.done];
         if (state === 'failed' && next?.code === 'RUN_BLOCK_CHANGED') throw new GatewayError(next.code);
-        // Of one that is uncertain the rule is asked again, once the tools are known.
+        // An uncertain run is decided below, when the tools are listed.
         if (state !== 'uncertain' && !isResumable(run, state)) throw new GatewayError('RUN_NOT_RESUMABLE');
-        const remainingSteps = getRemainingSteps(run, provided);
-        const check = await checkSteps(
-          parts,
-          inbound,
-          remainingSteps,
-          mergeProvided(remainingSteps, provided),
-        );
-        const steps = requireSameBlocks(remainingSteps, check);
+        const remaining = run.steps
+          .slice(run.done)
+          .map((step) => ({ ...step, ...selectProvided(step.key, provided, step) }));
+        const check = await checkSteps(parts, inbound, remaining, mergeProvided(remaining, provided));
+        const steps = requireSameBlocks(remaining, check);
         requireRunnable(check);
         requireInputLimit(steps);
-        if (next && isUncertain(next) && !(await canRetryStep(inbound, next))) {
-          await settleRun(run, { state: 'uncertain' });
+        const mayHaveRun = next?.state === 'running' || next?.state === 'uncertain';
+        if (next && mayHaveRun && !(await canRepeatStep(inbound, next))) {
+          await runs.replace(toStopped(run, 'uncertain'));
           throw new GatewayError('RUN_OUTCOME_UNCERTAIN');
         }
-        const resumedRun = {
-          ...{ ...run, state: 'running' as const, isCancelling: false, worker: random.id() },
+        const resumed = await writeResumed(inbound, run, {
+          ...{ ...run, state: 'running', isCancelling: false, worker: random.id() },
           ...{ steps: [...run.steps.slice(0, run.done), ...steps], updatedAt: clock.now() },
-        };
-        const resumed = await persistResumedRun(
-          runs,
-          { previous: run, next: resumedRun },
-          createSettler(inbound),
-        );
-        if (!resumed) throw new GatewayError('RUN_NOT_RESUMABLE');
+        });
         return startJob(inbound, resumed, lease, listener);
       });
     },
@@ -202,10 +264,11 @@ export function createSetRuns(parts: RunSetParts): SetRuns {
         }
         const state = await getRunState(leases, run);
         if (state === 'running') {
+          // The worker of another replica reads this with its next heartbeat or write.
           const cancelling = run.isCancelling ? run : await runs.replace({ ...run, isCancelling: true });
           if (cancelling) return toRunView(cancelling, state);
         } else if (isResumable(run, state)) {
-          const cancelled = await settleRun(run, { state: 'cancelled' });
+          const cancelled = await runs.replace(toStopped(run, 'cancelled'));
           if (cancelled) return toRunView(cancelled, 'cancelled');
         } else {
           return toRunView(run, state);
@@ -239,59 +302,19 @@ export function createSetRuns(parts: RunSetParts): SetRuns {
       await completions;
     },
   };
-
-  /** Nobody is at it. A step that was under way when its replica went may have run. */
-  function settleRun(run: SetRun, change: Pick<SetRun, 'state'>): Promise<SetRun | null> {
-    const steps = run.steps.map((step) =>
-      step.state === 'running' ? { ...step, state: 'uncertain' as const, endedAt: clock.now() } : step,
-    );
-    return runs.replace({
-      ...{ ...run, ...change, steps, isCancelling: false, worker: '', updatedAt: clock.now() },
-    });
-  }
-
-  function createSettler(inbound: RunInbound): () => Promise<void> {
-    return () => settleOrphanedRuns(parts, inbound.principal, (step) => canRetryStep(inbound, step));
-  }
-
-  /** By the rule for calls whose outcome is not known; asked anew, as the operator may have vouched for the tool since. */
-  async function canRetryStep(inbound: RunInbound, step: StoredStep): Promise<boolean> {
-    if (step.code === 'MCP_RESPONSE_TOO_LARGE') return false;
-    return canRunAgain(parts, inbound, await findBlockToRun(parts, inbound.principal, step.block));
-  }
 }
 
-function isUncertain({ state }: StoredStep): boolean {
-  return state === 'running' || state === 'uncertain';
-}
-
-/** SET_INCOMPLETE unless all steps would run now: what is missing is named together, and so is what is broken. */
+/** SET_INCOMPLETE with everything that is missing or invalid, unless all steps would run now. */
 function requireRunnable({ runs, steps, missing }: SetCheckView): void {
   if (runs) return;
   const errors = steps
     .filter(({ state }) => state !== 'ready' && state !== 'incomplete')
-    .flatMap(({ step, state, code, errors: stepErrors }) =>
-      stepErrors
-        ? stepErrors.map((error) => ({ ...error, path: `steps.${step}.${error.path}` }))
-        : [
-            {
-              path: `steps.${step}`,
-              code: state,
-              message: messages[state] ?? `cannot run: ${code ?? state}`,
-            },
-          ],
-    );
+    .flatMap(({ step, state, code, errors: stepErrors }) => {
+      const path = `steps.${step}`;
+      if (stepErrors) return stepErrors.map((error) => ({ ...error, path: `${path}.${error.path}` }));
+      return [{ path, code: state, message: messages[state] ?? `cannot run: ${code ?? state}` }];
+    });
   throw new GatewayError('SET_INCOMPLETE', { missing, ...(errors.length > 0 && { errors }) });
-}
-
-/** VERSION_CONFLICT where the runner has read another version of a block than the one that would run. */
-function requireExpectedVersions({ steps }: SetCheckView, blocks: SetRunRequest['blocks']): void {
-  for (const { step, version } of steps) {
-    const expectedVersion = getOwn(blocks, step);
-    // Of a block that is not there more is told than that.
-    if (expectedVersion !== undefined && version !== undefined && expectedVersion !== version)
-      throw new GatewayError('VERSION_CONFLICT');
-  }
 }
 
 const messages: Readonly<Record<string, string>> = {
@@ -302,7 +325,15 @@ const messages: Readonly<Record<string, string>> = {
   unknown: 'The tools of the server cannot be listed at the moment.',
 };
 
-/** The steps of a run that has not begun. */
+/** VERSION_CONFLICT if the caller read another version of a block. A block that is gone is reported by `requireRunnable`. */
+function requireExpectedVersions({ steps }: SetCheckView, blocks: SetRunRequest['blocks']): void {
+  for (const { step, version } of steps) {
+    const expectedVersion = getOwn(blocks, step);
+    if (expectedVersion !== undefined && version !== undefined && expectedVersion !== version)
+      throw new GatewayError('VERSION_CONFLICT');
+  }
+}
+
 function createSteps(
   steps: readonly SetStep[],
   check: SetCheckView,
@@ -312,24 +343,16 @@ function createSteps(
     const { title = '', server, tool = '', version } = check.steps[index] ?? {};
     return {
       ...{ ...step, title, server: server?.name ?? '', tool },
-      ...{ state: 'pending', startedAt: null, endedAt: null, mayGoOn: false, providedInputs: {} },
+      ...{ state: 'pending', startedAt: null, endedAt: null, mayGoOn: false },
       ...selectProvided(step.key, provided),
       ...(version !== undefined && { blockVersion: version }),
     };
   });
 }
 
-/** The steps that have not succeeded, with what is brought to them over what was before. */
-function getRemainingSteps(
-  { steps, done }: Pick<SetRun, 'steps' | 'done'>,
-  provided: SetCheckRequest,
-): StoredStep[] {
-  return steps.slice(done).map((step) => ({ ...step, ...selectProvided(step.key, provided, step) }));
-}
-
 /**
- * RUN_BLOCK_CHANGED unless the blocks are still those with which the run began: whoever may edit one decides what it fixes. Steps
- * of earlier releases take the one that is there.
+ * RUN_BLOCK_CHANGED unless each block still has the version with which the run started. Runs of earlier releases have no
+ * versions; their steps use the current ones.
  */
 function requireSameBlocks(steps: readonly StoredStep[], check: SetCheckView): StoredStep[] {
   return steps.map((step, index) => {
@@ -341,22 +364,21 @@ function requireSameBlocks(steps: readonly StoredStep[], check: SetCheckView): S
   });
 }
 
-/** All that steps are brought by now, by their keys. */
+/** The inputs and credentials of all steps, those of the start included. */
 function mergeProvided(
   steps: readonly StoredStep[],
   { inputs, credentials }: SetCheckRequest,
 ): SetCheckRequest {
+  const ownCredentials = steps.flatMap(({ key, credential }) =>
+    credential === undefined ? [] : [[key, credential] as const],
+  );
+  // `Object.fromEntries` also defines keys such as `__proto__` as own properties.
   return {
     inputs: {
       ...inputs,
       ...Object.fromEntries(steps.map(({ key, providedInputs }) => [key, providedInputs])),
     },
-    credentials: {
-      ...credentials,
-      ...Object.fromEntries(
-        steps.flatMap(({ key, credential }) => (credential === undefined ? [] : [[key, credential]])),
-      ),
-    },
+    credentials: { ...credentials, ...Object.fromEntries(ownCredentials) },
   };
 }
 
@@ -373,14 +395,12 @@ function selectProvided(
 }
 
 function requireInputLimit(steps: readonly StoredStep[]): void {
-  const size = steps.reduce(
-    (sum, { providedInputs, inputs }) => sum + JSON.stringify([providedInputs, inputs]).length,
-    0,
-  );
-  if (size > MAX_RUN_INPUT_LENGTH) throw new GatewayError('REQUEST_TOO_LARGE');
+  const measure = ({ providedInputs, inputs }: StoredStep) => JSON.stringify([providedInputs, inputs]).length;
+  if (steps.reduce((sum, step) => sum + measure(step), 0) > MAX_RUN_INPUT_LENGTH)
+    throw new GatewayError('REQUEST_TOO_LARGE');
 }
 
-/** How a run ended, or stopped, as it is written down: beside the events of its steps, which name it as their request. */
+/** The outcome of a run on this replica. The events of its steps name the run as their request. */
 function createRunEvent(
   { principal, door }: RunInbound,
   { id, setId, state, steps }: Pick<SetRun, 'id' | 'setId' | 'state' | 'steps'>,
@@ -394,7 +414,7 @@ function createRunEvent(
 }
 
 const outcomes: Readonly<Record<SetRun['state'], AuditEvent['outcome']>> = {
-  // It stopped without an end that anybody could write down.
+  // Still `running`: the job stopped without writing an end.
   running: 'uncertain',
   waiting: 'refused',
   uncertain: 'uncertain',

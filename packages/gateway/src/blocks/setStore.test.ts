@@ -3,8 +3,7 @@ import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import type { RunRecord, SetRecord } from '../ports/index.ts';
-import { type SetRun, createSealedRuns } from './runs.ts';
-import { type BlockSet, createSets } from './store.ts';
+import { type BlockSet, type SetRun, createSavedSets, createSealedRuns } from './store.ts';
 
 const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
 
@@ -12,7 +11,7 @@ function rig() {
   const store = openMemoryStore({ clock: createFakeClock(), random: systemRandom });
   const logged: string[] = [];
   const log = (event: string) => void logged.push(event);
-  const sets = createSets({ store: store.sets, keyring, log });
+  const sets = createSavedSets({ store: store.sets, keyring, log });
   return { store, logged, sets, runs: createSealedRuns({ store: store.runs, keyring, log }) };
 }
 

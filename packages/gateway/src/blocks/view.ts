@@ -11,31 +11,27 @@ import type {
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../servers/definition.ts';
-import type { ReadBlockParts } from './runBlock.ts';
-import type { ViewSetParts } from './runs.ts';
-import { type VisibleResource, listSaved, requireSaved } from './saved.ts';
-import { type BlockSet, type SavedBlock, getBlockCollection, getSetCollection } from './store.ts';
+import type { BlockParts } from './runBlock.ts';
+import type { SetParts } from './runs.ts';
+import type { VisibleResource } from './saved.ts';
+import type { BlockSet, SavedBlock } from './store.ts';
 
-/** A block as this caller may see it. One that is not for them does not exist. */
-export async function viewBlock(parts: ReadBlockParts, principal: Principal, id: string): Promise<BlockView> {
-  return toBlockView(parts, principal, await requireSaved(parts, getBlockCollection(parts), principal, id));
+export async function viewBlock(parts: BlockParts, principal: Principal, id: string): Promise<BlockView> {
+  return toBlockView(parts, principal, await parts.blocks.require(principal, id));
 }
 
-/** Their own and those that are shared with them, in the order of their ids. */
 export async function listBlocks(
-  parts: ReadBlockParts,
+  parts: BlockParts,
   principal: Principal,
   query: BlocksQuery = {},
 ): Promise<BlocksView> {
-  const { visible, next } = await listSaved(parts, getBlockCollection(parts), principal, query);
+  const { visible, next } = await parts.blocks.list(principal, query);
   return { blocks: visible.map((entry) => toBlockSummary(parts, principal, entry)), next };
 }
 
-type BlockViewParts = Pick<ReadBlockParts, 'acl' | 'registry'>;
-
-/** What is shown of a block: field by field, so that one nobody has thought about stays hidden. */
+/** Lists the fields explicitly, so that a new field of a block is not shown by accident. */
 function toBlockSummary(
-  parts: BlockViewParts,
+  parts: BlockParts,
   principal: Principal,
   { resource: block, bits }: VisibleResource<SavedBlock>,
 ): BlockSummary {
@@ -50,7 +46,7 @@ function toBlockSummary(
 }
 
 export function toBlockView(
-  parts: BlockViewParts,
+  parts: BlockParts,
   principal: Principal,
   visible: VisibleResource<SavedBlock>,
 ): BlockView {
@@ -62,23 +58,21 @@ export function toBlockView(
   };
 }
 
-type BlockServerParts = Pick<ReadBlockParts, 'acl' | 'registry'>;
-
-/** The server of a block as the caller has it. By its id: what was made anew under its name is not it. */
+/** The server is found by id: another server with the same name is not the server of the block. */
 export function describeBlockServer(
-  { acl, registry }: BlockServerParts,
+  { acl, registry }: BlockParts,
   principal: Principal,
   block: SavedBlock,
 ): BlockServer {
   const server = registry.get(principal.tenant, block.serverId);
   if (!server) return { name: block.serverName, state: 'gone' };
-  // Who was given the block was told that it needs this one: the name is no secret to them.
+  // The name is not secret: a user who sees the block needs to know which server it requires.
   return { name: server.name, state: acl.canUse(principal, server) ? 'available' : 'no_access' };
 }
 
-/** A block gives nobody its server: whoever runs it must have that themselves, and is told which it is. */
+/** A block grants no access to its server: the caller needs access, and the error names the server. */
 export function requireBlockServer(
-  parts: BlockServerParts,
+  parts: BlockParts,
   principal: Principal,
   block: SavedBlock,
 ): ServerSnapshot {
@@ -97,7 +91,7 @@ export function requireBlockServer(
   return server;
 }
 
-/** What is shown of a set: field by field, so that one nobody has thought about stays hidden. */
+/** Lists the fields explicitly, so that a new field of a set is not shown by accident. */
 export function toSetView({ resource, bits }: VisibleResource<BlockSet>): SetView {
   const { id, title, description, steps, owner, version, createdAt, updatedAt } = resource;
   return {
@@ -106,17 +100,15 @@ export function toSetView({ resource, bits }: VisibleResource<BlockSet>): SetVie
   };
 }
 
-/** A set as this caller may see it. One that is not for them does not exist. */
-export async function viewSet(parts: ViewSetParts, principal: Principal, id: string): Promise<SetView> {
-  return toSetView(await requireSaved(parts, getSetCollection(parts), principal, id));
+export async function viewSet({ sets }: SetParts, principal: Principal, id: string): Promise<SetView> {
+  return toSetView(await sets.require(principal, id));
 }
 
-/** Their own and those that are shared with them, in the order of their ids. */
 export async function listSets(
-  parts: ViewSetParts,
+  { sets }: SetParts,
   principal: Principal,
   query: SetsQuery = {},
 ): Promise<SetsView> {
-  const { visible, next } = await listSaved(parts, getSetCollection(parts), principal, query);
+  const { visible, next } = await sets.list(principal, query);
   return { sets: visible.map(toSetView), next };
 }

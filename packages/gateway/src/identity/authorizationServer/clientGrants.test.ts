@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { adaAccount, createIdentityRig } from '../../../test/identityRig.ts';
 import { toPrincipal, type Authentication } from '../../principal/principal.ts';
-import { reloadRunPrincipal } from '../../blocks/runJob.ts';
+import { reloadRunPrincipal } from '../../blocks/runStep.ts';
 import { createCallerCache } from '../callerCache.ts';
 import { createRevocationMonitor } from '../revocationMonitor.ts';
 import { createClientGrants, grantSessionHash } from './clientGrants.ts';
