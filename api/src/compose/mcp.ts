@@ -10,12 +10,12 @@ import type { RateLimits } from '../http/limits.ts';
 import type { Route } from '../http/route.ts';
 import { apiHeaders } from '../http/securityHeaders.ts';
 import { mcpRoutes } from '../routes/mcp/endpoint.ts';
-import { createLegacyHandler, sessionMethods } from '../routes/mcp/legacyHandler.ts';
 import { createInitialize, createInstructions, discoverMethod } from '../routes/mcp/methods/discover.ts';
 import { createPaginate } from '../routes/mcp/methods/listResult.ts';
 import { createListen } from '../routes/mcp/methods/listen.ts';
-import { resourceMethods, subscribeMethods } from '../routes/mcp/methods/resources.ts';
+import { resourceMethods } from '../routes/mcp/methods/resources.ts';
 import type { MethodParts } from '../routes/mcp/methods/serverCallRunner.ts';
+import { sessionMethods } from '../routes/mcp/methods/sessionMethods.ts';
 import { createTaskIds, taskMethods } from '../routes/mcp/methods/tasks.ts';
 import { toolMethods } from '../routes/mcp/methods/tools.ts';
 import { createMcpPostHandler } from '../routes/mcp/postHandler.ts';
@@ -151,26 +151,18 @@ export function composeMcp(parts: ComposeMcpParts): ComposedMcp {
   const subscriptions = createSessionSubscriptions({ lists, changes, clock });
   const replyParts = { clock, headers, streamBuffers, callerWatch, ticker: createSharedTicker(clock) };
   const serve = createServeRequest(parts);
-  const legacy = createLegacyHandler({
-    ...replyParts,
-    methods: new Map(
-      Object.entries({
-        ...commonMethods,
-        ...sessionMethods(states),
-        ...subscribeMethods(methodParts, subscriptions),
-      }),
-    ),
-    initialize: createInitialize({ ...serverInfoParts, sessions }),
-    ...{ serve, requireSession, clientRequests, mailbox, limits: parts.limits },
-  });
   const subscribeLists = createSubscribeLists({ servers, listChanges, clock });
   const subscribeResources = createSubscribeResources({ servers, clock });
   const subscriptionParts = { streams, subscribeLists, subscribeResources };
   const post = createMcpPostHandler({
     ...replyParts,
-    ...{ servers, legacy, serve },
+    ...{ servers, serve, requireSession, clientRequests, mailbox, limits: parts.limits },
+    initialize: createInitialize({ ...serverInfoParts, sessions }),
     listen: createListen({ ...replyParts, ...subscriptionParts, results }),
-    modern: new Map(
+    legacyMethods: new Map(
+      Object.entries({ ...commonMethods, ...sessionMethods(methodParts, states, subscriptions) }),
+    ),
+    modernMethods: new Map(
       Object.entries({
         ...commonMethods,
         ...taskMethods(methodParts),

@@ -7,6 +7,7 @@ import { createEventStream } from '../../http/sse.ts';
 import type { AnswerRuns } from './answerRuns.ts';
 import { MAX_STORED_MESSAGE_BYTES } from './limits.ts';
 import type { Models } from './models.ts';
+import { jsonBytes, reduceToSize, truncateText } from './results.ts';
 import type { ChatEventWriter } from './runCall.ts';
 import {
   type AnswerMessage,
@@ -128,18 +129,10 @@ export function truncateMessage(
   message: AnswerMessage,
   maxBytes: number = MAX_STORED_MESSAGE_BYTES,
 ): AnswerMessage {
-  let excess = sizeOf(message) - maxBytes;
+  const excess = jsonBytes(message) - maxBytes;
   if (excess <= 0) return message;
-  let parts = message.parts;
-  for (const reduce of [withoutResult, withoutArguments, withoutText]) {
-    parts = parts.map((part) => {
-      if (excess <= 0) return part;
-      const reduced = reduce(part, excess);
-      excess -= sizeOf(part) - sizeOf(reduced);
-      return reduced;
-    });
-  }
-  return { ...message, parts };
+  const reducers = [withoutResult, withoutArguments, withoutText];
+  return { ...message, parts: reduceToSize(message.parts, excess, jsonBytes, reducers) };
 }
 
 function withoutResult(part: ChatPart): ChatPart {
@@ -152,13 +145,8 @@ function withoutArguments(part: ChatPart): ChatPart {
   return part.type === 'call' ? { type: 'call', call: { ...part.call, arguments: {}, isCut: true } } : part;
 }
 
-/** A character takes at least one byte. A lone high surrogate at the end is removed: JSON escapes it with six bytes. */
+/** Each removed character reduces the size by at least one byte. */
 function withoutText(part: ChatPart, excess: number): ChatPart {
   if (part.type !== 'text') return part;
-  const text = part.text.slice(0, Math.max(0, part.text.length - excess)).replace(/[\uD800-\uDBFF]$/, '');
-  return { type: 'text', text };
-}
-
-function sizeOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
+  return { type: 'text', text: truncateText(part.text, part.text.length - excess) };
 }

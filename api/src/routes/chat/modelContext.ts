@@ -2,7 +2,7 @@ import type { ChatCall, ChatMessage, ChatPart } from '@behalf/contracts';
 import { MAX_HISTORY_RESULT_LENGTH, MAX_MODEL_INPUT_LENGTH } from './limits.ts';
 import type { ModelMessage } from './modelClient.ts';
 import type { OfferedTools } from './offeredTools.ts';
-import { toModelText } from './results.ts';
+import { reduceToSize, toModelText } from './results.ts';
 
 interface ModelContext {
   readonly system: ModelMessage;
@@ -34,17 +34,8 @@ export function fitMessages(
 
 /** Replaces the oldest results first, then the oldest arguments. */
 export function shorten(messages: readonly ModelMessage[], maxLength: number): ModelMessage[] {
-  let excess = totalLength(messages) - maxLength;
-  let included = [...messages];
-  for (const reduce of [withoutResult, withoutArguments]) {
-    included = included.map((message) => {
-      if (excess <= 0) return message;
-      const reduced = reduce(message);
-      excess -= lengthOf(message) - lengthOf(reduced);
-      return reduced;
-    });
-  }
-  return included;
+  const excess = totalLength(messages) - maxLength;
+  return reduceToSize(messages, excess, lengthOf, [withoutResult, withoutArguments]);
 }
 
 function withoutResult(message: ModelMessage): ModelMessage {

@@ -95,7 +95,8 @@ function reduceToFit(
     if (budget.tryConsume(block, jsonBytes(block))) included.set(index, block);
     else {
       omitted.add('text');
-      const truncated = { type: 'text', text: truncateToBytes(block.text, budget.remaining() - FRAME_BYTES) };
+      const maxLength = Math.floor((budget.remaining() - FRAME_BYTES) / MAX_CHARACTER_BYTES);
+      const truncated = { type: 'text', text: truncateText(block.text, maxLength) };
       if (truncated.text !== '' && budget.tryConsume(truncated, jsonBytes(truncated)))
         included.set(index, truncated);
     }
@@ -131,10 +132,8 @@ function isText(block: Block): block is Block & { text: string } {
   return block.type === 'text' && typeof block['text'] === 'string';
 }
 
-/** A character takes up to six bytes in JSON. A lone high surrogate at the end is removed. */
-function truncateToBytes(text: string, bytes: number): string {
-  return text.slice(0, Math.max(0, Math.floor(bytes / 6))).replace(/[\uD800-\uDBFF]$/, '');
-}
+/** The maximum size of a character in JSON, for example of `\u0000`. */
+const MAX_CHARACTER_BYTES = 6;
 
 /** The number of members and elements at any depth. Stops counting above `limit`. */
 function countNodes(value: unknown, limit: number): number {
@@ -184,4 +183,32 @@ export function toModelText(result: JsonObject, maxLength: number): string {
 function truncateWithNote(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   return `${text.slice(0, maxLength)}\n[Truncated: ${text.length - maxLength} more characters]`;
+}
+
+/**
+ * Reduces items to a total size: applies each reducer to the items in order, oldest first, until they fit. A later reducer applies
+ * only if the earlier ones were not sufficient.
+ */
+export function reduceToSize<T>(
+  items: readonly T[],
+  excess: number,
+  sizeOf: (item: T) => number,
+  reducers: readonly ((item: T, excess: number) => T)[],
+): T[] {
+  let remainingExcess = excess;
+  let reducedItems = [...items];
+  for (const reduce of reducers) {
+    reducedItems = reducedItems.map((item) => {
+      if (remainingExcess <= 0) return item;
+      const reduced = reduce(item, remainingExcess);
+      remainingExcess -= sizeOf(item) - sizeOf(reduced);
+      return reduced;
+    });
+  }
+  return reducedItems;
+}
+
+/** Shortens text without leaving a lone high surrogate at the end, which JSON would escape with six bytes. */
+export function truncateText(text: string, maxLength: number): string {
+  return text.slice(0, Math.max(0, maxLength)).replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -18,7 +18,7 @@ import {
   listAllowedServers,
   listToolsOfServers,
 } from '@behalf/gateway';
-import { type Random, abortReason } from '@behalf/kernel';
+import { type Random, Semaphore, abortReason } from '@behalf/kernel';
 import type { Request } from 'express';
 import type { Logger } from '../../runtime/logger.ts';
 import { createRestInbound } from '../rest/serverResponder.ts';
@@ -233,8 +233,9 @@ async function runCalls(
   );
   for (const { call } of prepared) message.parts.push({ type: 'call', call });
   for (const { call } of prepared) await emit('tool_call', { call: { ...call, state: 'running' } });
-  const results = await mapWithConcurrency(prepared, MAX_PARALLEL_CHAT_CALLS, (call) =>
-    runPreparedCall(parts, context, call),
+  const semaphore = new Semaphore(MAX_PARALLEL_CHAT_CALLS);
+  const results = await Promise.all(
+    prepared.map((call) => semaphore.run(() => runPreparedCall(parts, context, call))),
   );
   return [
     {
@@ -264,19 +265,4 @@ async function runPreparedCall(
 function toModelCall({ callId, arguments: args }: ChatCall, requested: RequestedCall | undefined) {
   const name = sanitizeName(requested?.name ?? '') || 'unknown';
   return { id: callId, type: 'function' as const, function: { name, arguments: JSON.stringify(args) } };
-}
-
-/** Runs the work for each item, at most `limit` at a time. Returns the results in the order of the items. */
-async function mapWithConcurrency<T, R>(
-  items: readonly T[],
-  limit: number,
-  work: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const results: R[] = [];
-  const pending = [...items.entries()];
-  const worker = async () => {
-    for (let next = pending.shift(); next; next = pending.shift()) results[next[0]] = await work(next[1]);
-  };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
-  return results;
 }

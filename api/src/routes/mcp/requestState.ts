@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject, Principal } from '@behalf/gateway';
 import { type Clock, type Keyring, isObject } from '@behalf/kernel';
-import { RpcFault, rpcCode } from './rpc.ts';
+import type { RpcFault} from './rpc.ts';
+import { invalidParams } from './rpc.ts';
 import { callerSealContext, openJson } from './sealed.ts';
 
 /** A suspended call, the replica that runs it, and the round of input requests that the client answers. */
@@ -57,7 +58,7 @@ export function createRequestStates({ keyring, clock }: { keyring: Keyring; cloc
 }
 
 export function invalidRequestState(): RpcFault {
-  return new RpcFault(rpcCode.invalidParams, 'requestState does not belong to this request, or has expired');
+  return invalidParams('requestState does not belong to this request, or has expired');
 }
 
 function toSealContext(caller: Principal, { endpoint, method, params }: RequestIdentity) {

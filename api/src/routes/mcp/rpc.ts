@@ -137,6 +137,11 @@ export function rpcResultText(id: RpcId, result: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 }
 
+/** Invalid parameters of a method. The HTTP status is 200, as for every error of a method. */
+export function invalidParams(message: string): RpcFault {
+  return new RpcFault(rpcCode.invalidParams, message);
+}
+
 export function invalidRequest(message: string): RpcFault {
   return new RpcFault(rpcCode.invalidRequest, message, { status: 400 });
 }

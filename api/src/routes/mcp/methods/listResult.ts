@@ -9,7 +9,7 @@ import {
 import type { Keyring } from '@behalf/kernel';
 import { endpointKey } from '../endpoint.ts';
 import type { McpRequest } from '../request.ts';
-import { RpcFault, rpcCode } from '../rpc.ts';
+import { invalidParams } from '../rpc.ts';
 import { callerSealContext, openJson } from '../sealed.ts';
 import type { MethodParts } from './serverCallRunner.ts';
 
@@ -79,10 +79,7 @@ export function createPaginate(keyring: Keyring, pageItems = PAGE_ITEMS): Pagina
       const value = openJson(keyring, cursor, context, MAX_CURSOR_LENGTH);
       const [listRevision, position] = Array.isArray(value) ? (value as unknown[]) : [];
       if (listRevision !== revision || typeof position !== 'number')
-        throw new RpcFault(
-          rpcCode.invalidParams,
-          'The cursor is no longer valid. List again from the beginning.',
-        );
+        throw invalidParams('The cursor is no longer valid. List again from the beginning.');
       start = position;
     }
     const next = start + pageItems;

@@ -5,7 +5,7 @@ import { createMessageStream } from '../../../http/sse.ts';
 import { metaKey } from '../era.ts';
 import type { McpRequest } from '../request.ts';
 import type { ResultJson } from '../results.ts';
-import { RpcFault, rpcCode, rpcResultText } from '../rpc.ts';
+import { invalidParams, rpcResultText } from '../rpc.ts';
 import type { OpenStreams } from '../stream/openStreams.ts';
 import type { ReplyParts } from '../stream/reply.ts';
 import type { SubscribeLists, SubscribeResources } from '../stream/subscriptions.ts';
@@ -108,8 +108,7 @@ const NO_KINDS: ReadonlySet<ListKind> = new Set();
 
 function readSubscriptionRequest({ params, capabilities }: ListenRequest): SubscriptionRequest {
   const { notifications } = params;
-  if (!isObject(notifications))
-    throw new RpcFault(rpcCode.invalidParams, 'params.notifications must be an object');
+  if (!isObject(notifications)) throw invalidParams('params.notifications must be an object');
   // The gateway sends no task notifications. Clients poll their tasks.
   if (notifications['taskIds'] !== undefined) requireTasksCapability(capabilities);
   const kinds = Object.entries(memberByKind).flatMap(([kind, member]) =>
@@ -121,10 +120,7 @@ function readSubscriptionRequest({ params, capabilities }: ListenRequest): Subsc
     subscriptions.length > MAX_URIS ||
     !subscriptions.every((uri) => typeof uri === 'string')
   )
-    throw new RpcFault(
-      rpcCode.invalidParams,
-      'params.notifications.resourceSubscriptions must be an array of up to 100 URIs',
-    );
+    throw invalidParams('params.notifications.resourceSubscriptions must be an array of up to 100 URIs');
   return { kinds: new Set(kinds), uris: [...new Set(subscriptions)] };
 }
 

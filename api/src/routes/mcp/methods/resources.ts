@@ -6,38 +6,15 @@ import {
   completeServer,
   listEndpointItems,
   readServer,
-  requireResourceUpdates,
   routePrompt,
   routeResource,
 } from '@behalf/gateway';
 import { isObject } from '@behalf/kernel';
 import { type McpRequest, type Method, createMcpInbound } from '../request.ts';
-import { RpcFault, rpcCode } from '../rpc.ts';
-import type { SessionSubscriptions } from '../session/sessionLists.ts';
+import type { RpcFault} from '../rpc.ts';
+import { invalidParams } from '../rpc.ts';
 import { listResult } from './listResult.ts';
 import { type MethodParts, createServerCallRunner } from './serverCallRunner.ts';
-
-/** `resources/subscribe` of legacy sessions. The notifications arrive on the stream of the session. */
-export function subscribeMethods(
-  { servers, requestIds }: MethodParts,
-  subscriptions: Pick<SessionSubscriptions, 'add' | 'remove'>,
-): Readonly<Record<string, Method>> {
-  return {
-    async 'resources/subscribe'(mcpRequest) {
-      const publicUri = readUri(mcpRequest);
-      const inbound = createMcpInbound(mcpRequest, requestIds());
-      // Refuse an unknown URI, and a server that sends no updates, instead of a subscription without notifications.
-      const { server } = await routeResource(servers, inbound, mcpRequest.endpoint, publicUri);
-      await requireResourceUpdates(servers, server, inbound);
-      if (mcpRequest.session) await subscriptions.add(mcpRequest.session, publicUri);
-      return '{}';
-    },
-    async 'resources/unsubscribe'(mcpRequest) {
-      if (mcpRequest.session) await subscriptions.remove(mcpRequest.session, readUri(mcpRequest));
-      return '{}';
-    },
-  };
-}
 
 /** Resources, prompts and completion. */
 export function resourceMethods(parts: MethodParts): Readonly<Record<string, Method>> {
@@ -83,7 +60,7 @@ export function resourceMethods(parts: MethodParts): Readonly<Record<string, Met
     async 'prompts/get'(mcpRequest) {
       const { name: publicName, arguments: args = {} } = mcpRequest.params;
       if (typeof publicName !== 'string' || !isObject(args))
-        throw new RpcFault(rpcCode.invalidParams, 'params.name must be a string, params.arguments an object');
+        throw invalidParams('params.name must be a string, params.arguments an object');
       const input = runner.toInbound(mcpRequest);
       const { server, name } = await routePrompt(servers, input.inbound, mcpRequest.endpoint, publicName);
       return runner.run(mcpRequest, { server, operation: `prompt ${name}` }, input, (inbound) =>
@@ -107,10 +84,10 @@ export function resourceMethods(parts: MethodParts): Readonly<Record<string, Met
   };
 }
 
-function readUri({ params }: McpRequest): string {
+export function readUri({ params }: McpRequest): string {
   const { uri } = params;
   if (typeof uri === 'string') return uri;
-  throw new RpcFault(rpcCode.invalidParams, 'params.uri must be a string');
+  throw invalidParams('params.uri must be a string');
 }
 
 /** The content is private to the caller, whatever `cacheScope` the server declared. The server may choose the lifetime. */
@@ -125,8 +102,7 @@ function withPrivateCache({ result }: UpstreamResponse): UpstreamResponse {
 }
 
 function malformedReference(): RpcFault {
-  return new RpcFault(
-    rpcCode.invalidParams,
+  return invalidParams(
     'params.ref must name a prompt or a resource, and params.argument the argument to complete',
   );
 }

@@ -13,7 +13,7 @@ import { endpointKey } from '../endpoint.ts';
 import { type McpRequest, createMcpInbound, supportsServerRequests } from '../request.ts';
 import type { RequestIdentity, RequestState, RequestStates } from '../requestState.ts';
 import { type ResultJson, downgradeContent } from '../results.ts';
-import { RpcFault, rpcCode } from '../rpc.ts';
+import { invalidParams } from '../rpc.ts';
 import type { ClientRequests } from '../session/clientRequests.ts';
 import type { Elicitations } from '../session/sessionLists.ts';
 import { type SignInRequiredInput, rememberElicitation, respondSignInRequired } from '../signIn.ts';
@@ -113,7 +113,7 @@ export function createServerCallRunner(parts: MethodParts) {
       if (requestState === undefined && inputResponses === undefined)
         return { inbound: createMcpInbound(mcpRequest, requestIds()), state: EMPTY_STATE };
       if (inputResponses !== undefined && !isResponseMap(inputResponses))
-        throw new RpcFault(rpcCode.invalidParams, 'params.inputResponses must be an object of results');
+        throw invalidParams('params.inputResponses must be an object of results');
       const state =
         requestState === undefined
           ? EMPTY_STATE

@@ -12,7 +12,7 @@ import type { Clock, Keyring } from '@behalf/kernel';
 import { createObserveRequest } from '../../ops/observeRequest.ts';
 import { endpointKey } from '../endpoint.ts';
 import { type McpRequest, type Method, createMcpInbound } from '../request.ts';
-import { RpcFault, rpcCode } from '../rpc.ts';
+import { RpcFault, invalidParams, rpcCode } from '../rpc.ts';
 import { callerSealContext, openJson } from '../sealed.ts';
 import { respondSignInRequired } from '../signIn.ts';
 import { type MethodParts, isResponseMap } from './serverCallRunner.ts';
@@ -60,7 +60,7 @@ export function taskMethods(parts: MethodParts): Readonly<Record<TaskMethod, Met
       const { inputResponses } = mcpRequest.params;
       requireTasksCapability(mcpRequest.capabilities);
       if (!isResponseMap(inputResponses))
-        throw new RpcFault(rpcCode.invalidParams, 'params.inputResponses must be an object of results');
+        throw invalidParams('params.inputResponses must be an object of results');
       return runTaskMethod(mcpRequest, 'tasks/update', { inputResponses });
     },
   };

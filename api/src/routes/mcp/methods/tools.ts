@@ -12,7 +12,7 @@ import {
 import { isObject } from '@behalf/kernel';
 import { decodeHeaderValue, headerMismatchFault } from '../era.ts';
 import { type McpRequest, type Method, createMcpInbound } from '../request.ts';
-import { RpcFault, rpcCode } from '../rpc.ts';
+import { invalidParams } from '../rpc.ts';
 import { listResult } from './listResult.ts';
 import { CALL_TOOL, SEARCH_TOOL, createSearchTools, searchToolDefinitions } from './searchTools.ts';
 import { type MethodParts, createServerCallRunner } from './serverCallRunner.ts';
@@ -30,8 +30,8 @@ export function toolMethods(parts: MethodParts): Readonly<Record<string, Method>
     isDirect = true,
   ): Promise<string> {
     const { endpoint, era } = mcpRequest;
-    if (typeof name !== 'string') throw new RpcFault(rpcCode.invalidParams, 'params.name must be a string');
-    if (!isObject(args)) throw new RpcFault(rpcCode.invalidParams, 'params.arguments must be an object');
+    if (typeof name !== 'string') throw invalidParams('params.name must be a string');
+    if (!isObject(args)) throw invalidParams('params.arguments must be an object');
     const input = runner.toInbound(mcpRequest);
     const routing = routeTool(servers, input.inbound, endpoint, name);
     const routed = routing instanceof Promise ? await routing : routing;

@@ -2,7 +2,7 @@ import { systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { cancellationName } from '../legacyHandler.ts';
+import { cancellationName } from '../postHandler.ts';
 import { createSharedLists } from '../relay/sharedLists.ts';
 import type { McpSession } from './sessions.ts';
 import { MAX_TOTAL_URI_LENGTH, MAX_URI_LENGTH, createSessionSubscriptions } from './sessionLists.ts';

@@ -1,7 +1,7 @@
 import type { ChangeFeed } from '@behalf/gateway/ports';
 import type { Clock } from '@behalf/kernel';
 import type { SharedLists } from '../relay/sharedLists.ts';
-import { RpcFault, rpcCode } from '../rpc.ts';
+import { invalidParams } from '../rpc.ts';
 import type { McpSession } from './sessions.ts';
 
 /**
@@ -38,19 +38,13 @@ export function createSessionSubscriptions(parts: SessionListParts) {
     read,
     async add(session: McpSession, uri: string): Promise<void> {
       if (uri.length > MAX_URI_LENGTH)
-        throw new RpcFault(rpcCode.invalidParams, `A resource URI has at most ${MAX_URI_LENGTH} characters`);
+        throw invalidParams(`A resource URI has at most ${MAX_URI_LENGTH} characters`);
       const isChanged = await change(session, (uris) => {
         if (uris.includes(uri)) return uris;
         if (uris.length >= MAX_SUBSCRIPTIONS)
-          throw new RpcFault(
-            rpcCode.invalidParams,
-            `A session has at most ${MAX_SUBSCRIPTIONS} subscriptions`,
-          );
+          throw invalidParams(`A session has at most ${MAX_SUBSCRIPTIONS} subscriptions`);
         if (uris.reduce((sum, { length }) => sum + length, uri.length) > MAX_TOTAL_URI_LENGTH)
-          throw new RpcFault(
-            rpcCode.invalidParams,
-            'The subscriptions of this session exceed the total length limit',
-          );
+          throw invalidParams('The subscriptions of this session exceed the total length limit');
         return [...uris, uri];
       });
       if (isChanged) await publish(session);
