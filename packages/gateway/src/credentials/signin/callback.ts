@@ -148,22 +148,8 @@ async function completeFlow(parts: OAuthFlowParts, input: CompletionInput): Prom
     kind: 'oauth_code',
     label: payload.label,
   };
-  const { canonicalUrl, issuer, clientId, resource, endpoints, metadataFetchedAt, clientAuth } = payload;
   // Store first: no later failure may lose the grant.
-  const committed = await storeGrant(parts, {
-    ...key,
-    binding: { canonicalUrl, issuer, clientId, resource },
-    endpoints: {
-      token: endpoints.token,
-      revocation: endpoints.revocation,
-      authorization: endpoints.authorization,
-      fetchedAt: metadataFetchedAt,
-      clientAuth,
-    },
-    ...{ tokens, sentAt, dpopKey },
-    scopesRequested: payload.scopes,
-    baseGeneration: payload.baseGeneration,
-  });
+  const committed = await storeGrant(parts, { ...key, ...payload.grant, tokens, sentAt, dpopKey });
   if (committed.kind === 'superseded') return 'superseded';
   if (idToken !== undefined) {
     // Imported on first use: most servers return no ID token, and the module slows down the start.
@@ -171,6 +157,7 @@ async function completeFlow(parts: OAuthFlowParts, input: CompletionInput): Prom
     await checkIdToken(parts, idToken, payload, target);
   }
   const token = toWireToken({ accessToken, prover: isDpop ? prover : undefined });
+  const { canonicalUrl } = payload.grant.binding;
   return probeToken(parts, target.server, principal, { key, token, canonicalUrl });
 }
 
@@ -181,15 +168,16 @@ async function exchangeCode(
   target: SignInTarget,
   { code, prover }: { readonly code: string; readonly prover: Prover | undefined },
 ): Promise<Extract<TokenEndpointResult, { kind: 'tokens' }> | FlowError> {
-  const { issuer, clientId, redirectUri, resource, codeVerifier = '' } = payload;
+  const { grant, redirectUri, codeVerifier = '' } = payload;
+  const { issuer, clientId, resource } = grant.binding;
   const clientUse = { tenant, target, issuer };
   const client = await clients.resolveClient(
-    { ...clientUse, asMetadata: { authMethods: [payload.clientAuth] } },
+    { ...clientUse, asMetadata: { authMethods: [grant.endpoints.clientAuth] } },
     clientId,
   );
   if (client.clientId !== clientId) return 'config_changed';
   const result = await requestTokens({
-    endpoint: payload.endpoints.token,
+    endpoint: grant.endpoints.token,
     issuer,
     client,
     form: {
@@ -255,9 +243,10 @@ function readCallback(query: URLSearchParams): CallbackParameters | FlowError {
  */
 function isFromIssuer(
   iss: string | null,
-  { issuer, hasIssuerIdentifier, isIssParameterSupported }: FlowPayload,
+  { grant, hasIssuerIdentifier, isIssParameterSupported }: FlowPayload,
 ): boolean {
   if (iss === null) return !isIssParameterSupported;
+  const { issuer } = grant.binding;
   if (hasIssuerIdentifier) return iss === issuer;
   return parseUrl(iss)?.origin === new URL(issuer).origin;
 }

@@ -11,13 +11,14 @@ import type { FlowPayload, OAuthFlowParts } from './flow.ts';
 export async function checkIdToken(
   { network, clock, log }: Pick<OAuthFlowParts, 'network' | 'clock' | 'log'>,
   idToken: string,
-  { issuer, clientId, nonce, endpoints: { jwks } }: FlowPayload,
+  { grant, nonce, jwksUri }: FlowPayload,
   target: SignInTarget,
 ): Promise<void> {
-  if (jwks === null) return;
+  if (jwksUri === null) return;
+  const { issuer, clientId } = grant.binding;
   const fetch = withoutRedirects(network.fetchFor(target, issuer));
   const metadata = {
-    current: () => Promise.resolve({ issuer, jwksUri: jwks, document: {} }),
+    current: () => Promise.resolve({ issuer, jwksUri, document: {} }),
     origins: () => [],
   };
   try {

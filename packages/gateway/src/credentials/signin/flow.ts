@@ -17,6 +17,7 @@ import type { Audit } from '../../audit/audit.ts';
 import {
   type AttemptCounter,
   type ChangeFeed,
+  type CredentialEndpoints,
   type CredentialKey,
   type CredentialStore,
   type FlowStatus,
@@ -35,7 +36,7 @@ import type { OAuthDiscovery } from '../oauth/discovery.ts';
 import type { Dpop } from '../oauth/dpop.ts';
 import type { OAuthNetwork } from '../oauth/network.ts';
 import { type SignInServers, type SignInTarget, resolveSignInTarget } from '../oauth/signInTarget.ts';
-import type { CredentialVault } from '../vault/vault.ts';
+import type { CredentialVault, GrantCommit } from '../vault/vault.ts';
 
 /** The maximum number of pending sign-ins. */
 export const FLOW_LIMITS = { perUser: 5, perTenant: 200 } as const;
@@ -90,29 +91,19 @@ export interface FlowPayload {
   readonly definitionRevision: string;
   readonly label: string;
   readonly returnTo: string;
-  readonly canonicalUrl: string;
-  readonly issuer: string;
+  /** The grant that the callback will store, without its tokens. Fixed at the start: the callback reads no metadata. */
+  readonly grant: Pick<GrantCommit, 'binding' | 'scopesRequested' | 'baseGeneration'> & {
+    readonly endpoints: CredentialEndpoints & { readonly clientAuth: OAuthClient['auth']['method'] };
+  };
+  readonly authorizationEndpoint: string;
+  readonly jwksUri: string | null;
   readonly hasIssuerIdentifier: boolean;
   readonly isIssParameterSupported: boolean;
-  readonly endpoints: {
-    readonly authorization: string;
-    readonly token: string;
-    readonly revocation: string | null;
-    readonly jwks: string | null;
-  };
-  readonly metadataFetchedAt: number;
-  readonly clientId: string;
-  readonly clientSource: OAuthClient['source'];
-  /** The client authentication method that the metadata allowed at the start. The callback does not read it again. */
-  readonly clientAuth: OAuthClient['auth']['method'];
   readonly redirectUri: string;
-  readonly resource: string | null;
-  readonly scopes: string;
   /** A claims request, as JSON text. */
   readonly claims?: string | undefined;
   /** The user must confirm where their tokens will be sent. */
   readonly requiresConfirmation: boolean;
-  readonly baseGeneration: number;
   /** Request DPoP-bound tokens (RFC 9449). */
   readonly usesDpop?: boolean;
   /** Secrets of the latest redirect to the authorization server. */
@@ -155,12 +146,12 @@ export function matchesFlowSecret(hash: string | null, secret: string | null): b
 export async function findUnchangedTarget(
   servers: SignInServers,
   { tenant, serverId, userId }: OAuthFlowRecord,
-  { definitionRevision, canonicalUrl }: FlowPayload,
+  { definitionRevision, grant }: FlowPayload,
 ): Promise<SignInTarget | undefined> {
   const server = await servers.get(tenant, serverId);
   if (server?.revision !== definitionRevision) return undefined;
   const target = await resolveSignInTarget(servers, server, { tenant, holder: credentialHolder({ userId }) });
-  return target?.canonicalUrl === canonicalUrl ? target : undefined;
+  return target?.canonicalUrl === grant.binding.canonicalUrl ? target : undefined;
 }
 
 interface FlowOutcome {

@@ -62,9 +62,9 @@ export async function openFlow(parts: OAuthFlowParts, request: OpenRequest): Pro
     kind: 'ask',
     serverName: target.server.name,
     title: target.server.settings.title ?? target.server.name,
-    serverHost: getHost(payload.canonicalUrl),
-    authorizationHost: getHost(payload.endpoints.authorization),
-    authorizationOrigin: getOrigin(payload.endpoints.authorization),
+    serverHost: getHost(payload.grant.binding.canonicalUrl),
+    authorizationHost: getHost(payload.authorizationEndpoint),
+    authorizationOrigin: getOrigin(payload.authorizationEndpoint),
     isThirdParty: payload.requiresConfirmation,
     token: parts.keyring.mac(confirmationInput(request), confirmationContext(request.principal)),
   };
@@ -182,7 +182,9 @@ function buildAuthorizeUrl(
   state: string,
   target: SignInTarget,
 ): string {
-  const url = new URL(payload.endpoints.authorization);
+  const { clientId, resource } = payload.grant.binding;
+  const scopes = payload.grant.scopesRequested;
+  const url = new URL(payload.authorizationEndpoint);
   // Replaces a parameter that the endpoint URL contains already.
   const setParameter = (name: string, value: string | null | undefined) => {
     if (value !== null && value !== undefined && value !== '') url.searchParams.set(name, value);
@@ -193,17 +195,16 @@ function buildAuthorizeUrl(
     for (const name of OPERATOR_PARAMETERS) setParameter(name, oauth.raw.authorize_params?.[name]);
   } else for (const name of RESERVED_PARAMETERS) url.searchParams.delete(name);
   // Many providers return a refresh token only after an explicit consent (OpenID Connect Core 1.0, section 11).
-  if (includesOfflineAccess(payload.scopes) && !url.searchParams.has('prompt'))
-    setParameter('prompt', 'consent');
+  if (includesOfflineAccess(scopes) && !url.searchParams.has('prompt')) setParameter('prompt', 'consent');
   setParameter('response_type', 'code');
-  setParameter('client_id', payload.clientId);
+  setParameter('client_id', clientId);
   setParameter('redirect_uri', payload.redirectUri);
-  setParameter('scope', payload.scopes);
-  setParameter('resource', payload.resource);
+  setParameter('scope', scopes);
+  setParameter('resource', resource);
   setParameter('state', state);
   setParameter('code_challenge', hashFlowSecret(payload.codeVerifier));
   setParameter('code_challenge_method', 'S256');
-  if (scopeList(payload.scopes).includes('openid')) setParameter('nonce', payload.nonce);
+  if (scopeList(scopes).includes('openid')) setParameter('nonce', payload.nonce);
   // Binds the authorization code to the key (RFC 9449, section 10).
   if (payload.dpopKey !== undefined)
     setParameter('dpop_jkt', parseDpopKey(new HiddenText(payload.dpopKey)).thumbprint);

@@ -10,6 +10,7 @@ import { credentialHolder } from '../credentialKeys.ts';
 import { selectCredential } from '../credentialSelector.ts';
 import type { OAuthClient } from '../oauth/clientAuthentication.ts';
 import type { ClientUse } from '../oauth/clients.ts';
+import { toCredentialEndpoints } from '../oauth/grantContext.ts';
 import { chooseScopes, requireAudience } from '../oauth/scopes.ts';
 import { SignInImpossible, resolveSignInTarget } from '../oauth/signInTarget.ts';
 import { DEFAULT_LABEL } from '../oauthTokens.ts';
@@ -142,8 +143,8 @@ async function joinFlow(
 }
 
 /** Whether the flow is for the same credential and requests at least these scopes and claims. */
-function coversRequest({ label, scopes, claims }: FlowPayload, request: FlowRequest): boolean {
-  const flowScopes = scopeList(scopes);
+function coversRequest({ label, grant, claims }: FlowPayload, request: FlowRequest): boolean {
+  const flowScopes = scopeList(grant.scopesRequested);
   return (
     label === request.label &&
     scopeList(request.widenedScopes ?? '').every((scope) => flowScopes.includes(scope)) &&
@@ -166,7 +167,8 @@ async function preparePayload(
   if (!target) throw new SignInImpossible('not_fillable');
   const { asMetadata, resource, requiresConfirmation, challengedScope, publishedScopes, usesDpop } =
     await parts.discovery.discover(target, challenge);
-  if (asMetadata.authorizationEndpoint === null) throw new SignInImpossible('metadata_invalid');
+  const { issuer, authorizationEndpoint, jwksUri, hasIssuerIdentifier, isIssParameterSupported } = asMetadata;
+  if (authorizationEndpoint === null) throw new SignInImpossible('metadata_invalid');
   const scopes = chooseScopes({
     configured: target.oauth.scope,
     challenged: challengedScope,
@@ -177,32 +179,20 @@ async function preparePayload(
       widenedScopes === undefined ? undefined : `${widenedScopes} ${previous?.scopesRequested ?? ''}`,
   });
   requireAudience(target, resource, scopes);
-  const client = await obtainClient(parts, { tenant, target, issuer: asMetadata.issuer, asMetadata }, scopes);
+  const client = await obtainClient(parts, { tenant, target, issuer, asMetadata }, scopes);
   return {
     definitionRevision: server.revision,
     label,
     returnTo: toReturnPath(request.returnTo),
-    canonicalUrl: target.canonicalUrl,
-    issuer: asMetadata.issuer,
-    hasIssuerIdentifier: asMetadata.hasIssuerIdentifier,
-    isIssParameterSupported: asMetadata.isIssParameterSupported,
-    endpoints: {
-      authorization: asMetadata.authorizationEndpoint,
-      token: asMetadata.tokenEndpoint,
-      revocation: asMetadata.revocationEndpoint,
-      jwks: asMetadata.jwksUri,
+    grant: {
+      binding: { canonicalUrl: target.canonicalUrl, issuer, clientId: client.clientId, resource },
+      endpoints: { ...toCredentialEndpoints(asMetadata), clientAuth: client.auth.method },
+      scopesRequested: scopes,
+      baseGeneration: previous?.generation ?? 0,
     },
-    metadataFetchedAt: asMetadata.fetchedAt,
-    clientId: client.clientId,
-    clientSource: client.source,
-    clientAuth: client.auth.method,
+    ...{ authorizationEndpoint, jwksUri, hasIssuerIdentifier, isIssParameterSupported },
     redirectUri: parts.clients.clientUrls(target).redirectUri,
-    resource,
-    scopes,
-    claims,
-    requiresConfirmation,
-    baseGeneration: previous?.generation ?? 0,
-    usesDpop,
+    ...{ claims, requiresConfirmation, usesDpop },
   };
 }
 

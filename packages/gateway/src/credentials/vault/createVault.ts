@@ -118,7 +118,7 @@ export function createVault(parts: VaultParts): CredentialVault {
   const { store, log, clock: localClock } = parts;
   const storeTime = createStoreTime(store, localClock);
   const { clock } = storeTime;
-  const dpop = parts.dpop ?? createDpop({ clock: localClock, random: parts.random });
+  const dpop = createDpop({ clock: localClock, random: parts.random });
   let closingSince = Infinity;
   const core: VaultCore = {
     ...parts,

@@ -45,7 +45,6 @@ export interface VaultToken {
   /** The id of the credential. */
   readonly id: string;
   readonly generation: number;
-  readonly tokenSeq: number;
   readonly accessToken: string;
   /** The only URL that may receive the token. */
   readonly canonicalUrl: string;
@@ -250,14 +249,12 @@ export interface VaultParts {
   /** For credentials of the kind `client_credentials`. */
   readonly appGrants?: AppGrants;
   readonly readError: ReadNetworkError;
-  /** Default: an instance of the vault's own. */
-  readonly dpop?: Dpop;
   readonly record: (event: VaultEvent) => void;
   readonly timings?: Partial<VaultTimings>;
 }
 
 /** The dependencies of every module in this folder. */
-export interface VaultCore extends Omit<VaultParts, 'timings' | 'dpop' | 'record'> {
+export interface VaultCore extends Omit<VaultParts, 'timings' | 'record'> {
   readonly dpop: Dpop;
   readonly timings: VaultTimings;
   /** The store's time. Used for every value that is written to a record or compared with one. */
