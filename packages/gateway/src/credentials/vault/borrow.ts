@@ -23,7 +23,6 @@ import {
   type CredentialVault,
   type MissingToken,
   type VaultCore,
-  type WithRefreshToken,
   errorName,
 } from './vault.ts';
 
@@ -53,7 +52,7 @@ type Work<T> = (borrowed: BorrowedToken) => Promise<BorrowResult<T>>;
  * Lends a refresh token for another request than a refresh (ID-JAG), under the same claim as a refresh: only one
  * replica sends it, and never after it was replaced.
  */
-export function createWithRefreshToken(parts: WithRefreshTokenParts): WithRefreshToken {
+export function createWithRefreshToken(parts: WithRefreshTokenParts): CredentialVault['withRefreshToken'] {
   const { core, reader, renewal, persister, changeBus, revocationQueue, withExclusiveUse } = parts;
   const { clock, localClock, random, timings } = core;
 
@@ -106,7 +105,7 @@ export function createWithRefreshToken(parts: WithRefreshTokenParts): WithRefres
     signal: Cancellation,
     work: Work<T>,
   ): Promise<BorrowOutcome<T>> {
-    const { record, owner, claimedAt } = claim;
+    const { record, claimedAt } = claim;
     let isRevealed = false;
     const borrowed: BorrowedToken = {
       clientId: snapshot.record?.clientId ?? '',
@@ -142,11 +141,7 @@ export function createWithRefreshToken(parts: WithRefreshTokenParts): WithRefres
       tokens: { accessToken, tokenType, refreshToken: rotatedToken, expiresInS },
       ...{ sentAt: record.issuedAt, isInDoubt: false },
     };
-    const { context } = snapshot;
-    const persistResult = await persister.persist(
-      { consumedRecord: record, previousTokens: tokens, context, received },
-      owner,
-    );
+    const persistResult = await persister.persist(claim, tokens, snapshot.context, received);
     if (persistResult.kind === 'pending')
       reader.updateCache({ ...snapshot, record: persistResult.record, tokens: persistResult.tokens });
     else await changeBus.publish(record.id);

@@ -1,6 +1,7 @@
 import { type SealContext, SealError, sleep } from '@behalf/kernel';
 import { type CredentialRecord, credentialKey, toCredentialSealContext } from '../../ports/index.ts';
 import type { GrantContext } from '../oauth/grantContext.ts';
+import type { RefreshTokenClaim } from './claim.ts';
 import type { ChangeBus } from './read.ts';
 import type { RevocationQueue } from './revoke.ts';
 import { type DecryptedTokens, type ReceivedTokens, buildNextPair, mergeTokens } from './tokenPair.ts';
@@ -14,15 +15,12 @@ export type PersistResult =
   | CasResult
   | { readonly kind: 'pending'; readonly record: CredentialRecord; readonly tokens: DecryptedTokens };
 
-interface PersistRequest {
+interface PendingWrite {
   /** The record with the claim under which the refresh token was sent. */
   readonly consumedRecord: CredentialRecord;
   readonly previousTokens: DecryptedTokens;
   readonly context: GrantContext | undefined;
   readonly received: ReceivedTokens;
-}
-
-interface PendingWrite extends PersistRequest {
   /** Set while the tokens are written to `pendingWrites`, and afterwards. */
   storing?: Promise<void> | undefined;
   /** The text in `pendingWrites`. */
@@ -125,9 +123,16 @@ export function createTokenPersister(
      * Tries to store the tokens for `holdMs`, then continues in the background. From the first failure on a sealed
      * copy is in `pendingWrites`, where another replica finds it if this process dies.
      */
-    async persist(request: PersistRequest, owner: string): Promise<PersistResult> {
-      const pendingWrite: PendingWrite = { ...request, isSettled: false };
-      const { consumedRecord, previousTokens, received } = request;
+    async persist(
+      { record: consumedRecord, owner }: RefreshTokenClaim,
+      previousTokens: DecryptedTokens,
+      context: GrantContext | undefined,
+      received: ReceivedTokens,
+    ): Promise<PersistResult> {
+      const pendingWrite: PendingWrite = {
+        ...{ consumedRecord, previousTokens, context, received },
+        isSettled: false,
+      };
       const { id, claimSeq, serverId } = consumedRecord;
       const startedAt = localClock.now();
       for (let retryMs = MIN_RETRY_MS; ; retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)) {

@@ -6,7 +6,7 @@ import type { RenewAppToken } from './appTokens.ts';
 import { claimRefreshToken, preserveDoubt, releaseClaim, toDoubtPatch } from './claim.ts';
 import { evaluateCredential, isInRotationGrace, skewOf, toUnavailable, toVaultToken } from './decide.ts';
 import type { PendingTokenWrites, PersistResult, TokenPersister } from './persist.ts';
-import type { ChangeBus, CredentialReader, CredentialSnapshot } from './read.ts';
+import type { ChangeBus, CredentialReader } from './read.ts';
 import {
   type ClaimedRefresh,
   type RefreshBackoff,
@@ -79,24 +79,12 @@ export function createRefreshOnce(parts: RefreshOnceParts): RefreshOnce {
     return sendState.isLate ? 'late' : result;
   }
 
-  function persist(
-    { refreshContext, snapshot, claim }: ClaimedRefresh,
-    previousTokens: NonNullable<CredentialSnapshot['tokens']>,
-    received: ReceivedTokens,
-  ): Promise<PersistResult> {
-    const { context } = snapshot;
-    return persister.persist(
-      { consumedRecord: claim.record, previousTokens, context, received },
-      refreshContext.owner,
-    );
-  }
-
   async function handleTokens(refresh: ClaimedRefresh, received: ReceivedTokens): Promise<RefreshStep> {
-    const { refreshContext, snapshot } = refresh;
+    const { refreshContext, snapshot, claim } = refresh;
     if (!snapshot.tokens) return retryNow;
     if (received.tokens.isRefreshTokenUnusable)
       log('vault_refresh_token_unusable', { server: refreshContext.key.serverId });
-    const persistResult = await persist(refresh, snapshot.tokens, received);
+    const persistResult = await persister.persist(claim, snapshot.tokens, snapshot.context, received);
     if (persistResult.kind === 'saved' || persistResult.kind === 'pending')
       return completeRefresh(refresh, persistResult, 'ok');
     recordEvent({ kind: 'refresh', credential: refreshContext.key, outcome: 'superseded' });
@@ -129,7 +117,7 @@ export function createRefreshOnce(parts: RefreshOnceParts): RefreshOnce {
     const pendingWrite = await pendingTokenWrites.find(claim.record);
     if (!pendingWrite || !snapshot.tokens) return null;
     const { received, sealed } = pendingWrite;
-    const persistResult = await persist(refresh, snapshot.tokens, received);
+    const persistResult = await persister.persist(claim, snapshot.tokens, snapshot.context, received);
     if (persistResult.kind === 'pending') return retryNow;
     await pendingTokenWrites.remove(refreshContext.id, sealed).catch(() => undefined);
     if (persistResult.kind !== 'saved') return retryNow;

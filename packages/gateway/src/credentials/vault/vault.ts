@@ -149,16 +149,6 @@ export interface BorrowResult<T> {
 
 export type BorrowOutcome<T> = { readonly kind: 'used'; readonly value: T } | MissingToken;
 
-/**
- * Rejects if `work` rejects; a revealed token is then in doubt. If `signal` aborts before the token is revealed, the
- * call leaves the queue and the token is not used.
- */
-export type WithRefreshToken = <T>(
-  key: CredentialKey,
-  signal: Cancellation,
-  work: (borrowed: BorrowedToken) => Promise<BorrowResult<T>>,
-) => Promise<BorrowOutcome<T>>;
-
 export interface CredentialVault {
   /** Answers from memory without I/O. Undefined: call `token`. */
   peek(key: CredentialKey): VaultToken | undefined;
@@ -183,8 +173,15 @@ export interface CredentialVault {
   makeDefault(id: string): Promise<boolean>;
   /** Serializes calls per credential, for servers that invalidate the old token on refresh (`exclusive: true`). */
   withExclusiveUse<T>(key: CredentialKey, signal: Cancellation, work: () => Promise<T>): Promise<T>;
-  /** Lends the refresh token for one request. No refresh and no other borrower uses it meanwhile. */
-  withRefreshToken: WithRefreshToken;
+  /**
+   * Lends the refresh token for one request. No refresh and no other borrower uses it meanwhile. Rejects if `work`
+   * rejects; a revealed token is then in doubt. An abort before the token is revealed leaves it unused.
+   */
+  withRefreshToken<T>(
+    key: CredentialKey,
+    signal: Cancellation,
+    work: (borrowed: BorrowedToken) => Promise<BorrowResult<T>>,
+  ): Promise<BorrowOutcome<T>>;
   /** Notifies when a credential changed on any replica. `*`: any credential may have changed. */
   onChange(listener: (id: string) => void): () => void;
   /** Notifies of each token that this replica hands out, before the caller receives it. */
