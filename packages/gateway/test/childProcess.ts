@@ -3,10 +3,10 @@ import { systemClock } from '@behalf/kernel';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import {
   createStdioTransport,
-  type StdioCommand,
   type StdioParts,
   type StdioTransport,
 } from '../src/upstream/channel/stdioTransport.ts';
+import type { StdioTarget } from '../src/upstream/target.ts';
 
 /** A transport over `node -e script`, with everything it said written down. */
 export interface TestChild {
@@ -20,17 +20,17 @@ export interface TestChild {
   signals: string[];
 }
 
-export function startNodeChild(
-  script: string,
-  overrides: Partial<StdioCommand & StdioParts> = {},
-): TestChild {
+export function startNodeChild(script: string, overrides: Partial<StdioTarget & StdioParts> = {}): TestChild {
   const messages: JSONRPCMessage[] = [];
   const errors: Error[] = [];
   const stderr: string[] = [];
   const signals: string[] = [];
   let closeCount = 0;
   const transport = createStdioTransport(
-    { command: process.execPath, args: ['-e', script], env: {}, ...overrides },
+    {
+      ...{ type: 'stdio', command: process.execPath, args: ['-e', script], env: {} },
+      ...{ cwd: undefined, stderr: 'pipe', ...overrides },
+    },
     {
       clock: systemClock,
       onStderr: (line) => stderr.push(line),

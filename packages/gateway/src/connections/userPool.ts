@@ -97,7 +97,7 @@ export function createUserPool(parts: PoolParts) {
   ): SlotTask {
     const { server, target, holder } = request;
     const isStillValid = activeRevisions.trackValidity(server);
-    let capacityPermit: ConnectionPermit | undefined;
+    let capacityPermit: CapacityPermit | undefined;
     let finishProbe: () => void = () => undefined;
     return {
       beforeOpen() {
@@ -124,7 +124,7 @@ export function createUserPool(parts: PoolParts) {
           onClosed: () => heldPermit?.release(),
           isSingleUse: server.requestScoped,
         });
-        heldPermit?.attach(connection);
+        if (heldPermit) heldPermit.connection = connection;
         return { connection, cachedIn: isStillValid() ? 'slot' : 'none' };
       },
       onSettled() {
@@ -258,21 +258,17 @@ function createUserSlots(registry: ConnectionRegistry) {
 }
 
 /** Reserves capacity for one connection, from the start of opening until it is closed. */
-interface ConnectionPermit {
-  attach(connection: Connection): void;
+interface CapacityPermit {
+  connection: Connection | undefined;
   /** Idempotent. */
   release(): void;
 }
 
-interface Reservation {
-  connection: Connection | undefined;
-}
-
 function createConnectionCapacity({ maxPerPrincipal, maxTotal }: ConnectionLimits) {
-  const reservations = new Set<Reservation>();
-  const byPrincipal = new Map<string, Set<Reservation>>();
+  const permits = new Set<CapacityPermit>();
+  const byPrincipal = new Map<string, Set<CapacityPermit>>();
 
-  function evictIfFull(group: ReadonlySet<Reservation>, limit: number): void {
+  function evictIfFull(group: ReadonlySet<CapacityPermit>, limit: number): void {
     if (group.size < limit) return;
     const oldest = findLeastRecentlyUsed([...group].map(({ connection }) => connection));
     if (!oldest) throw new UpstreamError('too_many');
@@ -281,29 +277,28 @@ function createConnectionCapacity({ maxPerPrincipal, maxTotal }: ConnectionLimit
 
   return {
     /** Evicts the least recently used idle connection if a limit is reached. Throws `too_many` if all are in use. */
-    acquire(principal: string): ConnectionPermit {
+    acquire(principal: string): CapacityPermit {
       evictIfFull(byPrincipal.get(principal) ?? new Set(), maxPerPrincipal);
-      evictIfFull(reservations, maxTotal);
-      const reservation: Reservation = { connection: undefined };
+      evictIfFull(permits, maxTotal);
+      // Read again: an eviction can have removed the set of this principal.
       const ofPrincipal = byPrincipal.get(principal) ?? new Set();
-      byPrincipal.set(principal, ofPrincipal.add(reservation));
-      reservations.add(reservation);
-      return {
-        attach(connection) {
-          reservation.connection = connection;
-        },
+      const permit: CapacityPermit = {
+        connection: undefined,
         release() {
-          reservations.delete(reservation);
-          ofPrincipal.delete(reservation);
+          permits.delete(permit);
+          ofPrincipal.delete(permit);
           // After this set became empty, a new set may have replaced it.
           if (ofPrincipal.size === 0 && byPrincipal.get(principal) === ofPrincipal)
             byPrincipal.delete(principal);
         },
       };
+      byPrincipal.set(principal, ofPrincipal.add(permit));
+      permits.add(permit);
+      return permit;
     },
     get connectedCount() {
       let count = 0;
-      for (const { connection } of reservations) if (connection) count += 1;
+      for (const { connection } of permits) if (connection) count += 1;
       return count;
     },
   };

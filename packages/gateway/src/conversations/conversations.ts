@@ -28,25 +28,7 @@ import type { Log } from '../upstream/upstream.ts';
  *   copied elsewhere cannot be opened. Unreadable records are logged and skipped.
  */
 
-export interface Conversations {
-  /** Newest first. `next` is the `after` cursor of the next page. */
-  list(
-    owner: UserPrincipal,
-    page: { readonly limit: number; readonly after?: string | undefined },
-  ): Promise<{ conversations: ConversationSummary[]; next: string | null }>;
-  /** Returns the conversation without its messages. */
-  find(owner: UserPrincipal, id: string): Promise<ConversationSummary>;
-  open(
-    owner: UserPrincipal,
-    id: string,
-  ): Promise<{ conversation: ConversationSummary; messages: ChatMessage[] }>;
-  /** Throws CHAT_LIMIT if the user has too many conversations. */
-  create(owner: UserPrincipal, title: string): Promise<ConversationSummary>;
-  /** Adds a message or replaces the one with the same id. Throws CHAT_LIMIT for too many or too large messages. */
-  saveMessage(owner: UserPrincipal, id: string, message: ChatMessage): Promise<ConversationSummary>;
-  rename(owner: UserPrincipal, id: string, title: string): Promise<ConversationSummary>;
-  remove(owner: UserPrincipal, id: string): Promise<void>;
-}
+export type Conversations = ReturnType<typeof createConversations>;
 
 const MAX_CONVERSATIONS = 1_000;
 /** Size of a sealed message, about a third more than its JSON. MongoDB limits a document to 16 MiB. */
@@ -73,7 +55,7 @@ export interface ConversationParts {
   readonly yieldToEventLoop: () => Promise<void>;
 }
 
-export function createConversations(parts: ConversationParts): Conversations {
+export function createConversations(parts: ConversationParts) {
   const { store, keyring, clock, random, log, yieldToEventLoop } = parts;
 
   function sealTitle(key: Pick<ConversationRecord, 'tenant' | 'userId' | 'id'>, title: string): string {
@@ -111,7 +93,7 @@ export function createConversations(parts: ConversationParts): Conversations {
     return tryOpen(read, 'chat_message_unreadable', fields);
   }
 
-  /** Unreadable conversations count as missing, so that nothing is added to them. */
+  /** Returns the conversation without its messages. An unreadable one counts as missing, so nothing is added to it. */
   async function find({ tenant, userId }: UserPrincipal, id: string): Promise<ConversationSummary> {
     const record = await store.find(tenant, userId, id);
     const summary = record && openSummary(record);
@@ -121,7 +103,11 @@ export function createConversations(parts: ConversationParts): Conversations {
 
   return {
     find,
-    async list({ tenant, userId }, page) {
+    /** Newest first. `next` is the `after` cursor of the next page. */
+    async list(
+      { tenant, userId }: UserPrincipal,
+      page: { readonly limit: number; readonly after?: string | undefined },
+    ) {
       const limit = Math.min(Math.max(1, page.limit), MAX_PAGE_SIZE);
       const after = page.after === undefined ? null : readConversationCursor(page.after);
       // The additional record shows whether there is another page.
@@ -133,7 +119,7 @@ export function createConversations(parts: ConversationParts): Conversations {
         next: last !== undefined && found.length > limit ? writeConversationCursor(last) : null,
       };
     },
-    async open(owner, id) {
+    async open(owner: UserPrincipal, id: string) {
       const conversation = await find(owner, id);
       const records = await store.listMessages(owner.tenant, owner.userId, id);
       const messages: ChatMessage[] = [];
@@ -144,7 +130,8 @@ export function createConversations(parts: ConversationParts): Conversations {
       }
       return { conversation, messages };
     },
-    async create({ tenant, userId }, text) {
+    /** The title is the beginning of `text`. Throws CHAT_LIMIT if the user has too many conversations. */
+    async create({ tenant, userId }: UserPrincipal, text: string): Promise<ConversationSummary> {
       const key = { id: random.id(), tenant, userId };
       const title = deriveTitle(text);
       const now = clock.now();
@@ -152,7 +139,8 @@ export function createConversations(parts: ConversationParts): Conversations {
       if ((await store.insert(record, MAX_CONVERSATIONS)) === 'full') throw toLimitError('conversations');
       return { id: key.id, title, createdAt: now, updatedAt: now };
     },
-    async saveMessage(owner, id, message) {
+    /** Adds a message or replaces the one with the same id. Throws CHAT_LIMIT for too many or too large messages. */
+    async saveMessage(owner: UserPrincipal, id: string, message: ChatMessage): Promise<ConversationSummary> {
       const conversation = await find(owner, id);
       const key = { id: message.id, tenant: owner.tenant, userId: owner.userId, conversationId: id };
       const text = JSON.stringify(StoredChatMessage.parse(message));
@@ -164,7 +152,7 @@ export function createConversations(parts: ConversationParts): Conversations {
       if (outcome !== 'stored') throw toLimitError(outcome);
       return { ...conversation, updatedAt: Math.max(conversation.updatedAt, now) };
     },
-    async rename(owner, id, newTitle) {
+    async rename(owner: UserPrincipal, id: string, newTitle: string): Promise<ConversationSummary> {
       const title = parseTitle(newTitle);
       const conversation = await find(owner, id);
       const { tenant, userId } = owner;
@@ -172,7 +160,7 @@ export function createConversations(parts: ConversationParts): Conversations {
         throw notFound();
       return { ...conversation, title };
     },
-    async remove({ tenant, userId }, id) {
+    async remove({ tenant, userId }: UserPrincipal, id: string): Promise<void> {
       // Does not open the record, so that unreadable conversations can be removed.
       if (!(await store.remove(tenant, userId, id))) throw notFound();
     },

@@ -43,12 +43,7 @@ export interface OpenStream {
   close(): void;
 }
 
-export interface UpstreamSubscription {
-  add(subscriber: Subscriber): ServerSubscription;
-  /** Reopens the stream. */
-  renew(): void;
-  close(): void;
-}
+export type UpstreamSubscription = ReturnType<typeof createUpstreamSubscription>;
 
 /**
  * One stream of notifications from a server, open while it has subscribers. One subscriber is its sponsor: the stream is
@@ -61,7 +56,7 @@ export function createUpstreamSubscription(parts: {
   /** All users of an app server share this stream. */
   readonly isShared: boolean;
   readonly onEmpty: () => void;
-}): UpstreamSubscription {
+}) {
   const { clock, random, isShared, onEmpty } = parts;
   const urisBySubscriber = new Map<Subscriber, Set<string>>();
   const subscribersByUri = new Map<string, Set<Subscriber>>();
@@ -264,6 +259,7 @@ export function createUpstreamSubscription(parts: {
     stream?.close();
   }
 
+  /** Reopens the stream. */
   function renew(): void {
     // The back-off restarts only after a stream that stayed open, so that one that breaks at once is not reopened every second.
     if (active && clock.now() - active.openedAt >= MAX_RETRY_MS) failures = 0;
@@ -344,7 +340,7 @@ export function createUpstreamSubscription(parts: {
   }
 
   return {
-    add(subscriber) {
+    add(subscriber: Subscriber): ServerSubscription {
       urisBySubscriber.set(subscriber, new Set());
       void ensureStream().catch(() => undefined);
       return {

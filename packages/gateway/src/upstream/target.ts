@@ -63,6 +63,7 @@ export interface StdioTarget {
   /** The complete environment of the child. Nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
+  /** `pipe`: lines go to the log. A number is a file descriptor. */
   readonly stderr: 'pipe' | 'ignore' | 'inherit' | number;
 }
 

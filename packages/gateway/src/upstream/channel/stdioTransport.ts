@@ -2,19 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Cancel, Clock } from '@behalf/kernel';
 import { parseRpcMessage } from '../messages.ts';
 import { createLineRateLimiter } from '../serverLog.ts';
+import type { StdioTarget } from '../target.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import { createLineReader, parseOversizedMessage } from './lineReader.ts';
 import type { Channel } from './openChannelUpstream.ts';
-
-export interface StdioCommand {
-  readonly command: string;
-  readonly args: readonly string[];
-  /** The complete environment of the child. Nothing is inherited. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd?: string | undefined;
-  /** `pipe`: lines go to `onStderr`. A number is a file descriptor. */
-  readonly stderr?: 'pipe' | 'ignore' | 'inherit' | number | undefined;
-}
 
 export interface StdioParts {
   readonly clock: Clock;
@@ -44,7 +35,7 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
  * A child process as an MCP transport. The transport of the SDK passes PATH, HOME, USER and more to every child. This
  * one passes exactly the environment of the definition, starts the child as a process group leader and ends the group.
  */
-export function createStdioTransport(server: StdioCommand, parts: StdioParts): StdioTransport {
+export function createStdioTransport(target: StdioTarget, parts: StdioParts): StdioTransport {
   const { clock, kill } = parts;
   let child: ChildProcess | null = null;
   let exited: Promise<void> = Promise.resolve();
@@ -79,12 +70,12 @@ export function createStdioTransport(server: StdioCommand, parts: StdioParts): S
       let spawned: ChildProcess;
       try {
         releasePermit = parts.acquirePermit?.() ?? releasePermit;
-        spawned = spawn(server.command, [...server.args], {
-          env: { ...server.env },
-          stdio: ['pipe', 'pipe', server.stderr ?? 'pipe'],
+        spawned = spawn(target.command, [...target.args], {
+          env: { ...target.env },
+          stdio: ['pipe', 'pipe', target.stderr],
           detached: true,
           windowsHide: true,
-          ...(server.cwd !== undefined && { cwd: server.cwd }),
+          ...(target.cwd !== undefined && { cwd: target.cwd }),
         });
       } catch (error) {
         releasePermit();

@@ -4,19 +4,11 @@ export interface SseEvent {
   readonly data: string;
 }
 
-export interface SseParser {
-  push(chunk: Uint8Array): void;
-  /** Value of `Last-Event-ID` for a new connection. Empty if the stream contained no id. */
-  readonly lastEventId: string;
-  /** The reconnection time that the server requested. */
-  readonly retryMs: number | undefined;
-}
-
 /**
  * Incremental parser for event streams (WHATWG HTML, section 9.2). An event without its final blank line is discarded.
  * Each chunk is searched once, so that the cost of a line does not depend on the number of its pieces.
  */
-export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
+export function createSseParser(onEvent: (event: SseEvent) => void) {
   // Removes a byte order mark and joins characters that are split between chunks.
   const decoder = new TextDecoder();
   const tail = new TextBuffer();
@@ -54,7 +46,7 @@ export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
   }
 
   return {
-    push(chunk) {
+    push(chunk: Uint8Array): void {
       const text = decoder.decode(chunk, { stream: true });
       if (text === '') return;
       let start = isAfterReturn && text.charCodeAt(0) === 10 ? 1 : 0;
@@ -72,9 +64,11 @@ export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
       }
       if (start < text.length) tail.append(text.slice(start));
     },
+    /** Value of `Last-Event-ID` for a new connection. Empty if the stream contained no id. */
     get lastEventId() {
       return lastEventId;
     },
+    /** The reconnection time that the server requested. */
     get retryMs() {
       return retryMs;
     },
