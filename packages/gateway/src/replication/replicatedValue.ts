@@ -52,7 +52,11 @@ export function createReplicatedValue<T>(parts: ReplicatedValueParts<T>): Replic
 
   const getVerifiedAt = () => (readEpoch === changeEpoch ? Math.max(readAt, changes.syncedUntil()) : readAt);
 
+  let hasEmitted = false;
+
   function setValue(next: T): void {
+    if (hasEmitted && next === value) return;
+    hasEmitted = true;
     value = next;
     onChange?.(next);
   }

@@ -1,4 +1,4 @@
-import { type Finding, checkServer, formatPath, parseUrl, scopeList } from '@behalf/contracts';
+import { type Finding, type Path, checkServer, formatPath, parseUrl, scopeList } from '@behalf/contracts';
 import { isObject } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 
@@ -98,6 +98,20 @@ export function withoutNulls(definition: Fields): Fields {
       if (value === null) return [];
       return [[key, isObject(value) ? withoutNulls(value) : value]];
     }),
+  );
+}
+
+/** Applies a check to all nested texts. */
+export function findTextProblems(
+  value: unknown,
+  path: Path,
+  check: (text: string, path: Path) => Finding[],
+): Finding[] {
+  if (typeof value === 'string') return check(value, path);
+  if (Array.isArray(value))
+    return value.flatMap((item, index) => findTextProblems(item, [...path, index], check));
+  return Object.entries(toFields(value)).flatMap(([key, item]) =>
+    findTextProblems(item, [...path, key], check),
   );
 }
 

@@ -17,7 +17,13 @@ import {
 import { type ReplicatedValue, createReplicatedValue } from '../replication/replicatedValue.ts';
 import type { Log } from '../upstream/upstream.ts';
 import type { SecurityDecision } from './definition.ts';
-import { findChangedFields, findSecurityChanges, mergeDefinition, toFields } from './fields.ts';
+import {
+  findChangedFields,
+  findSecurityChanges,
+  findTextProblems,
+  mergeDefinition,
+  toFields,
+} from './fields.ts';
 import { findChangedBindings, findInheritedSecrets } from './secrets.ts';
 
 /** An administrator's change to a server of the configuration file for one tenant, or a server of this tenant only. */
@@ -105,7 +111,7 @@ function findOverrideProblems(definition: unknown, path: Path): Finding[] {
     const hasKeyFile = key === 'oauth' && Object.hasOwn(toFields(value), 'private_key_file');
     return [
       ...(hasKeyFile ? [reject([...fieldPath, 'private_key_file'])] : []),
-      ...findVariables(value, fieldPath),
+      ...findTextProblems(value, fieldPath, findVariableProblem),
     ];
   });
 }
@@ -114,13 +120,8 @@ function findOverrideProblems(definition: unknown, path: Path): Finding[] {
  * Finds environment variables and user token placeholders. Users cannot judge where an administrator of their tenant
  * sends their tokens, so only the operator may configure that.
  */
-function findVariables(value: unknown, path: Path): Finding[] {
-  if (Array.isArray(value)) return value.flatMap((item, index) => findVariables(item, [...path, index]));
-  if (isObject(value)) {
-    return Object.entries(value).flatMap(([key, item]) => findVariables(item, [...path, key]));
-  }
-  if (typeof value !== 'string') return [];
-  const parsed = parseTemplate(value);
+function findVariableProblem(text: string, path: Path): Finding[] {
+  const parsed = parseTemplate(text);
   const hasTokenPlaceholder =
     parsed.ok &&
     parsed.template.some((part) => part.kind !== 'literal' && part.kind !== 'env' && isUserToken(part));
@@ -129,7 +130,7 @@ function findVariables(value: unknown, path: Path): Finding[] {
       'must not contain a user token placeholder: only the operator configures where user tokens are sent';
     return [createFinding(path, 'placeholder_forbidden', message, 'use obo')];
   }
-  if (!value.includes('${')) return [];
+  if (!text.includes('${')) return [];
   const message = 'must not contain environment variables: they belong to the operator';
   return [createFinding(path, 'placeholder_forbidden', message, 'write the value itself')];
 }
@@ -262,8 +263,7 @@ export function createOverrides({ store, keyring, changes, clock, log }: Overrid
     subscribe(listener) {
       let lastText = '';
       let lastOpened: readonly ServerOverride[] = [];
-      let lastEmitted: readonly ServerOverride[] | 'unknown' = 'unknown';
-      listener(lastEmitted);
+      listener('unknown');
       return createReplicatedValue<readonly ServerOverride[] | 'unknown'>({
         async read() {
           const records = await store.list();
@@ -272,12 +272,7 @@ export function createOverrides({ store, keyring, changes, clock, log }: Overrid
           lastText = text;
           return lastOpened;
         },
-        ...{ topic: 'overrides', fallback: 'unknown', changes, clock, log },
-        onChange(value) {
-          if (value === lastEmitted) return;
-          lastEmitted = value;
-          listener(value);
-        },
+        ...{ topic: 'overrides', fallback: 'unknown', changes, clock, log, onChange: listener },
       });
     },
   };

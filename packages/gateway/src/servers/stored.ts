@@ -188,10 +188,10 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
     subscribe(listener) {
       let lastVersions = '';
       let lastLoaded: readonly StoredDefinition[] = [];
-      let lastEmitted: readonly StoredDefinition[] | null = null;
       return createReplicatedValue({
         async read() {
-          // While the change feed is out of sync, this runs every second, so it first reads only the versions.
+          // While the change feed is out of sync, this runs every second, so it first reads only the versions. If they
+          // are unchanged, the same array is returned and the listener is not called.
           const versions = JSON.stringify(await servers.listVersions());
           if (versions === lastVersions) return lastLoaded;
           lastLoaded = await load();
@@ -199,12 +199,7 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
           lastVersions = versions;
           return lastLoaded;
         },
-        ...{ topic: 'servers', fallback: [], changes, clock, log },
-        onChange(value) {
-          if (value === lastEmitted) return;
-          lastEmitted = value;
-          listener(value);
-        },
+        ...{ topic: 'servers', fallback: [], changes, clock, log, onChange: listener },
       });
     },
   };

@@ -13,7 +13,7 @@ import type { OboCandidate } from '../access/oboTargets.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { type UserServer, listDeclaredVariables, needsOAuth, usesObo } from './definition.ts';
 import type { ConfigureParts } from './editing.ts';
-import { type Fields, createConfigError, toFields } from './fields.ts';
+import { type Fields, createConfigError, findTextProblems, toFields } from './fields.ts';
 import { createSnapshot } from './snapshot.ts';
 
 /**
@@ -76,7 +76,8 @@ function findTierProblems(value: unknown, path: Path): Finding[] {
   for (const [key, item] of Object.entries(value)) {
     const fieldPath = [...path, key];
     if (!inputKeys.has(key) || (key === 'type' && item === 'stdio')) errors.push(reject(fieldPath));
-    else if (!literalTextKeys.has(key)) errors.push(...findTextProblems(item, fieldPath));
+    else if (!literalTextKeys.has(key))
+      errors.push(...findTextProblems(item, fieldPath, findPlaceholderProblem));
     if (!isObject(item)) continue;
     for (const reserved of operatorKeys[key] ?? [])
       if (Object.hasOwn(item, reserved)) errors.push(reject([...fieldPath, reserved]));
@@ -89,14 +90,6 @@ function findTierProblems(value: unknown, path: Path): Finding[] {
     errors.push(createFinding(endpointPath, 'operator_only', 'must not contain a query', 'remove the query'));
   }
   return errors;
-}
-
-/** Finds forbidden placeholders in all nested texts. */
-function findTextProblems(value: unknown, path: Path): Finding[] {
-  if (typeof value === 'string') return findPlaceholderProblem(value, path);
-  if (Array.isArray(value)) return value.flatMap((item, index) => findTextProblems(item, [...path, index]));
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([key, item]) => findTextProblems(item, [...path, key]));
 }
 
 function findPlaceholderProblem(text: string, path: Path): Finding[] {
