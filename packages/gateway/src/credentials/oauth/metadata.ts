@@ -1,12 +1,12 @@
 import { parseUrl } from '@behalf/contracts';
-import { type Clock, type Fetch, LruMap, createSingleFlight, readBoundedText } from '@behalf/kernel';
+import { type Clock, type Fetch, LruMap, createSingleFlight } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { ServerSnapshot } from '../../servers/definition.ts';
 import type { ReadNetworkError } from '../../upstream/upstreamError.ts';
 import { canonicalizeUrl, getOrigin, isSafeEndpointOf, isSafeUrl } from './addresses.ts';
 import { parseScopeNames } from './scopes.ts';
 import { SignInImpossible, type SignInTarget, createUnavailableError } from './signInTarget.ts';
-import { parseJsonObject } from './tokenRequest.ts';
+import { parseJsonObject, sendRequest } from './tokenRequest.ts';
 
 const LIFETIME_MS = 60 * 60 * 1000;
 const MAX_ENTRIES = 1_000;
@@ -253,7 +253,6 @@ function readStrings(value: unknown): readonly string[] | null {
   return value.slice(0, MAX_STRINGS);
 }
 
-const MAX_BYTES = 256 * 1024;
 const MAX_REDIRECTS = 3;
 
 type MetadataDocument = Readonly<Record<string, unknown>>;
@@ -271,49 +270,30 @@ export interface DocumentReaderParts {
  * document. A temporary failure rejects, so that an outage is never taken for missing metadata.
  */
 async function readDocument(parts: DocumentReaderParts, url: string): Promise<MetadataDocument | null> {
-  const { clock } = parts;
-  const abort = new AbortController();
-  const cancel = clock.timer(parts.timeoutMs, () => abort.abort(new Error('the request timed out')), {
-    keepAlive: true,
-  });
-  try {
-    const response = await fetchWithRedirects(parts, url, abort.signal);
-    if (response.status !== 200) {
-      await response.body?.cancel();
-      if (response.status >= 500 || response.status === 429) throw createUnavailableError();
-      return null;
+  const { fetch, clock, timeoutMs, readError } = parts;
+  const deadline = clock.now() + timeoutMs;
+  let currentUrl = url;
+  for (let redirectsLeft = MAX_REDIRECTS; ; redirectsLeft -= 1) {
+    const request = { url: currentUrl, method: 'GET', headers: {}, fetch, clock } as const;
+    const response = await sendRequest({ ...request, timeoutMs: deadline - clock.now() }).catch(
+      (error: unknown) => {
+        throw toNetworkError(error, readError);
+      },
+    );
+    const { status, text } = response;
+    const location = response.header('location');
+    if (status >= 300 && status <= 399 && location !== undefined) {
+      const nextUrl = parseUrl(location, currentUrl)?.href ?? '';
+      if (redirectsLeft === 0 || !isSafeUrl(nextUrl) || getOrigin(nextUrl) !== getOrigin(url))
+        throw new SignInImpossible('metadata_invalid');
+      currentUrl = nextUrl;
+      continue;
     }
-    const text = await readBoundedText(response, MAX_BYTES);
+    if (status >= 500 || status === 429) throw createUnavailableError();
+    if (status !== 200) return null;
     if (text === undefined) throw new SignInImpossible('metadata_invalid');
     // An HTML error page with status 200 is not a document either.
     return parseJsonObject(text) ?? null;
-  } catch (error) {
-    throw toNetworkError(error, parts.readError);
-  } finally {
-    cancel();
-  }
-}
-
-async function fetchWithRedirects(
-  { fetch }: DocumentReaderParts,
-  url: string,
-  signal: AbortSignal,
-): Promise<Response> {
-  let currentUrl = url;
-  for (let redirectsLeft = MAX_REDIRECTS; ; redirectsLeft -= 1) {
-    const response = await fetch(currentUrl, {
-      headers: { accept: 'application/json' },
-      redirect: 'manual',
-      signal,
-    });
-    const location = response.headers.get('location');
-    if (response.status < 300 || response.status > 399 || location === null) return response;
-    await response.body?.cancel();
-    const nextUrl = parseUrl(location, currentUrl)?.href ?? '';
-    if (redirectsLeft === 0 || !isSafeUrl(nextUrl) || getOrigin(nextUrl) !== getOrigin(url)) {
-      throw new SignInImpossible('metadata_invalid');
-    }
-    currentUrl = nextUrl;
   }
 }
 
