@@ -75,8 +75,8 @@ export const obo: readonly Mutant[] = [
   {
     id: 'subject-token-read-before-the-trust-check',
     file: 'packages/gateway/src/credentials/obo/bearer.ts',
-    find: '      await requireTrust();\n      subject =',
-    replace: '      requireAllowedServer();\n      subject =',
+    find: '        await requireTrust();\n        subject =',
+    replace: '        requireAllowedServer();\n        subject =',
     test: 'packages/gateway/src/credentials/obo/oboBearer.test.ts',
   },
   {

@@ -35,7 +35,7 @@ export interface DiscoveredServer {
 }
 
 export interface OAuthDiscovery {
-  /** `challenge`: from a 401 of the server. If it is absent, the server is asked for one. */
+  /** `challenge`: from a 401 of the server. If it is absent, the gateway requests one. */
   discover(target: SignInTarget, challenge?: Challenge): Promise<DiscoveredServer>;
   /** Reads the metadata of the same authorization server again after an endpoint moved. Null if the issuer no longer qualifies. */
   rediscover(target: SignInTarget, issuer: string): Promise<AuthorizationServerMetadata | null>;

@@ -31,7 +31,7 @@ interface DynamicClientParts {
   readonly baseUrl: () => string;
 }
 
-/** What a registration is requested for. */
+/** The server, its authorization server and the scopes of a registration. */
 export interface RegistrationContext {
   readonly target: SignInTarget;
   readonly asMetadata: AuthorizationServerMetadata;

@@ -160,7 +160,7 @@ function parseToken(value: unknown): string | undefined {
   return isTokenText(value) && value.length <= MAX_TOKEN_LENGTH ? value : undefined;
 }
 
-/** The presence alone matters: a new refresh token, usable or not, replaces the previous one. */
+/** A new refresh token replaces the previous one even if it is unusable. */
 function parseRefreshToken(value: unknown): Pick<TokenSet, 'refreshToken' | 'isRefreshTokenUnusable'> {
   if (value === undefined || value === null || value === '') return {};
   if (typeof value === 'string' && REFRESH_TOKEN_PATTERN.test(value)) return { refreshToken: value };

@@ -1,53 +1,51 @@
-import type { Clock } from '@behalf/kernel';
+import { type Clock, LruMap } from '@behalf/kernel';
 import type { Log } from '../../upstream/upstream.ts';
-import { createLruMap } from '../lruMap.ts';
 import { ExchangeFault } from './exchangeProvider.ts';
 import type { ExchangeJob, ExchangerLimits } from './exchanger.ts';
 
-/**
- * Faults that asking again would only repeat. In this process alone: each asks once and then knows. What is known of one
- * key says nothing of another user's, nor of the same user's next token.
+/*
+ * Limits repeated failures of this process in two ways. The negative cache answers a request whose fault would repeat. The endpoint
+ * backoff is a circuit breaker per token endpoint, for outages and throttling.
  */
+
+/** Faults by exchange key. A fault of one key says nothing about another user, or about the user's next token. */
 interface NegativeCache {
-  /** Throws what is known to come of it. */
   throwIfCached(job: ExchangeJob): void;
   add(job: ExchangeJob, fault: ExchangeFault): void;
   remove(job: ExchangeJob): void;
 }
 
-type Limits = Pick<
-  ExchangerLimits,
-  'rejectedTtlMs' | 'consentTtlMs' | 'misconfiguredTtlMs' | 'throttledTtlMs' | 'maxThrottledMs'
->;
-
 const MAX_FAULTS = 10_000;
 
-interface CachedFault {
-  readonly fault: ExchangeFault;
-  readonly until: number;
-}
-
-export function createNegativeCache(clock: Clock, limits: Limits): NegativeCache {
-  const faults = createLruMap<CachedFault>(MAX_FAULTS);
+export function createNegativeCache(clock: Clock, limits: ExchangerLimits): NegativeCache {
+  const faults = new LruMap<string, { readonly fault: ExchangeFault; readonly until: number }>(MAX_FAULTS);
 
   function ttlOf({ code, detail }: ExchangeFault): number {
-    if (code === 'OBO_REJECTED') return limits.rejectedTtlMs;
-    // Until the user has another token, which is another key.
-    if (code === 'OBO_CONSENT_REQUIRED') return limits.consentTtlMs;
-    if (code === 'OBO_MISCONFIGURED') return limits.misconfiguredTtlMs;
-    // It answers, and would answer the same to every call.
-    if (code === 'OBO_EMPTY_RESPONSE') return limits.throttledTtlMs;
-    const retryAfterMs = detail.retryAfterMs ?? (detail.status === 429 ? limits.throttledTtlMs : 0);
-    return Math.min(retryAfterMs, limits.maxThrottledMs);
+    switch (code) {
+      case 'OBO_REJECTED':
+        return limits.rejectedTtlMs;
+      case 'OBO_CONSENT_REQUIRED':
+        // A new sign-in gives the user another token and therefore another key.
+        return limits.consentTtlMs;
+      case 'OBO_MISCONFIGURED':
+        return limits.misconfiguredTtlMs;
+      case 'OBO_EMPTY_RESPONSE':
+        // The endpoint is up and would send the same response to each call.
+        return limits.throttledTtlMs;
+      case 'OBO_TEMPORARY': {
+        const retryAfterMs = detail.retryAfterMs ?? (detail.status === 429 ? limits.throttledTtlMs : 0);
+        return Math.min(retryAfterMs, limits.maxThrottledMs);
+      }
+    }
   }
 
   function throwIfStored(cacheKey: string): void {
     const cached = faults.get(cacheKey);
     if (!cached) return;
     const remainingMs = cached.until - clock.now();
-    if (remainingMs <= 0) return faults.delete(cacheKey);
+    if (remainingMs <= 0) return void faults.delete(cacheKey);
     const { code, kind, detail } = cached.fault;
-    // Only what passes by itself comes with a time to come back: who must sign in gains nothing by waiting.
+    // Only a temporary fault names a time to retry: waiting does not help a user who must sign in.
     throw new ExchangeFault(code, {
       ...detail,
       isRetryable: false,
@@ -78,8 +76,8 @@ function tokenKey({ key }: ExchangeJob): string {
 }
 
 /**
- * What an operator would have to put right. Where the users' tokens come from is part of it: a caller whose own tokens
- * do not fit must not stop those who sign in here.
+ * Everything that the operator could correct. The source of the subject token is part of it: a caller whose own tokens do not fit must
+ * not stop users who sign in at the gateway.
  */
 function configurationKey({ holder, provider: { identity }, request }: ExchangeJob): string {
   return JSON.stringify([
@@ -102,52 +100,43 @@ function configurationKey({ holder, provider: { identity }, request }: ExchangeJ
   ]);
 }
 
-/** Leaves a token endpoint alone that does not answer, or that asked for it. */
+/** Circuit breaker of token endpoints. */
 interface EndpointBackoff {
-  /** Throws while it is left alone. */
+  /** Throws while the endpoint is paused. */
   throwIfPaused(job: ExchangeJob): void;
-  /** The same, and while another tries it out. Else the outcome must be told, once. */
+  /** Throws while the endpoint is paused or probed. Otherwise returns a function that must be called once with the outcome. */
   startAttempt(job: ExchangeJob): (fault: ExchangeFault | undefined) => void;
 }
 
 interface EndpointBackoffParts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly limits: Pick<
-    ExchangerLimits,
-    'failuresToOpen' | 'throttledUsersToOpen' | 'openMs' | 'maxOpenMs' | 'maxThrottledMs'
-  >;
+  readonly limits: ExchangerLimits;
 }
 
 const MAX_ENDPOINTS = 1_000;
-/** Who comes while one is trying it out. */
+/** For callers during a probe. */
 const PROBE_RETRY_MS = 1_000;
 
 interface EndpointState {
   failures: number;
-  /** 0: closed. */
+  /** 0: the circuit is closed. */
   openMs: number;
   openUntil: number;
   isProbing: boolean;
-  /** Who was told to come back later since anybody last got a token. */
+  /** Users who received a 429 since the last issued token. */
   readonly throttledPrincipals: Set<string>;
   throttledUntil: number;
 }
 
 export function createEndpointBackoff({ clock, log, limits }: EndpointBackoffParts): EndpointBackoff {
-  const endpoints = createLruMap<EndpointState>(MAX_ENDPOINTS);
+  const endpoints = new LruMap<string, EndpointState>(MAX_ENDPOINTS);
 
   function stateOf(name: string): EndpointState {
     const existing = endpoints.get(name);
     if (existing) return existing;
-    const created: EndpointState = {
-      failures: 0,
-      openMs: 0,
-      openUntil: 0,
-      isProbing: false,
-      throttledPrincipals: new Set(),
-      throttledUntil: 0,
-    };
+    const closed = { failures: 0, openMs: 0, openUntil: 0, isProbing: false, throttledUntil: 0 };
+    const created: EndpointState = { ...closed, throttledPrincipals: new Set() };
     endpoints.set(name, created);
     return created;
   }
@@ -159,16 +148,10 @@ export function createEndpointBackoff({ clock, log, limits }: EndpointBackoffPar
   }
 
   /**
-   * One user who is throttled says nothing of the others. When several are, with nobody served between them, it is us
-   * who are; then the endpoint is left alone for as long as it asked, and never longer.
+   * A 429 for one user says nothing about others. After several users without a success in between, the provider throttles the gateway:
+   * the endpoint is paused for the requested time.
    */
-  function throttle(
-    endpoint: EndpointState,
-    principal: string,
-    retryAfterMs: number | undefined,
-    name: string,
-  ): void {
-    if (retryAfterMs === undefined) return;
+  function throttle(endpoint: EndpointState, principal: string, retryAfterMs: number, name: string): void {
     endpoint.throttledPrincipals.add(principal);
     if (endpoint.throttledPrincipals.size < limits.throttledUsersToOpen) return;
     const ms = Math.min(retryAfterMs, limits.maxThrottledMs);
@@ -196,19 +179,20 @@ export function createEndpointBackoff({ clock, log, limits }: EndpointBackoffPar
       return (fault) => {
         if (isProbe) endpoint.isProbing = false;
         if (fault?.detail.status === 429) {
-          throttle(endpoint, holder.principal, fault.detail.retryAfterMs, name);
+          const { retryAfterMs } = fault.detail;
+          if (retryAfterMs !== undefined) throttle(endpoint, holder.principal, retryAfterMs, name);
         } else if (fault?.kind === 'idp_unavailable') {
-          // What fails of itself, without the network or the provider, says nothing of the endpoint.
+          // A fault inside the gateway says nothing about the endpoint.
           if (!fault.detail.isRetryable) return;
           endpoint.failures += 1;
-          // Those that were under way when it opened fail as well: only a probe makes it longer.
+          // Only a failed probe extends the pause. Requests that were in flight when the circuit opened fail too.
           if (isProbe) open(endpoint, endpoint.openMs * 2, name);
           else if (endpoint.openMs === 0 && endpoint.failures >= limits.failuresToOpen) {
             open(endpoint, limits.openMs, name);
           }
           return;
         } else if (fault === undefined) endpoint.throttledPrincipals.clear();
-        // It answers, whatever it says.
+        // Any other response shows that the endpoint is up.
         endpoint.failures = 0;
         endpoint.openMs = 0;
         endpoint.openUntil = 0;

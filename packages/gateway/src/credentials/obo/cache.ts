@@ -14,12 +14,19 @@ import type { ExchangedToken } from './exchangeProvider.ts';
 import type { ExchangeJob, Exchanger, ExchangerLimits } from './exchanger.ts';
 import type { Subject } from './subject.ts';
 
-/** What may be given out again: in memory, and in the cache that all processes share. */
+/*
+ * The cache of exchanged tokens, in two tiers: memory, and a cache shared by all replicas. Invariants:
+ * - A token is returned only until `usableUntil`: before its own expiry minus a skew, and before the expiry of the user's token.
+ * - A token in the shared tier is sealed and bound to its cache key. It cannot be opened under another key.
+ * - After an eviction, an exchange in progress neither writes its token nor returns an evicted one to new callers.
+ * - A failure of the shared tier costs an exchange and never a call.
+ */
+
 interface TokenCache {
   peek(key: string): ExchangedToken | undefined;
-  /** What is kept, for an exchange that is under way. */
+  /** A cached token for an exchange in progress. */
   find(flight: InFlightExchange, job: ExchangeJob): Promise<ExchangedToken | undefined>;
-  /** Memory first, then the cache; neither when whom it is for was evicted meanwhile. */
+  /** Writes memory first, then the shared tier. Writes nothing if the holder was evicted since the exchange started. */
   store(flight: InFlightExchange, job: ExchangeJob, token: ExchangedToken): Promise<void>;
   evict(key: string, token: string): Promise<void>;
   evictPrincipal(principal: string): Promise<void>;
@@ -31,7 +38,7 @@ interface TokenCacheParts {
   readonly shared: SharedTier;
   readonly clock: Clock;
   readonly limits: Pick<ExchangerLimits, 'minCacheableMs'>;
-  /** Every exchange under way. */
+  /** Every exchange in progress. */
   readonly inFlight: () => Iterable<InFlightExchange>;
 }
 
@@ -44,7 +51,7 @@ export function createTokenCache({ memory, shared, clock, limits, inFlight }: To
     for (const flight of inFlight()) {
       if (!isAffected(flight)) continue;
       flight.isStale = true;
-      // It may have written already.
+      // It may have written its token already.
       keys.add(flight.key);
     }
     for (const key of memory.removeGroup(group)) keys.add(key);
@@ -58,26 +65,23 @@ export function createTokenCache({ memory, shared, clock, limits, inFlight }: To
       if (fromMemory && !flight.refusedTokens.has(fromMemory.token.token)) return fromMemory.token;
       const fromShared = await shared.get(key);
       if (!fromShared || flight.refusedTokens.has(fromShared.token.token)) return undefined;
-      // Another process may have thought better of the user's token than this one does.
-      const cached: CachedToken = {
-        ...fromShared,
-        usableUntil: Math.min(fromShared.usableUntil, request.subject.expiresAt),
-      };
-      if (cached.usableUntil <= clock.now()) return undefined;
-      if (!flight.isStale) memory.put(key, cached, holder);
-      return cached.token;
+      // The other replica may have known a later expiry of the user's token.
+      const usableUntil = Math.min(fromShared.usableUntil, request.subject.expiresAt);
+      if (usableUntil <= clock.now()) return undefined;
+      if (!flight.isStale) memory.put(key, { ...fromShared, usableUntil }, holder);
+      return fromShared.token;
     },
     async store(flight, { key, request, holder }, token) {
       const cached = toCachedToken(token, request.subject);
       if (cached.usableUntil - clock.now() < limits.minCacheableMs) {
-        // Nor is the one that it was to replace.
+        // Remove the token that this one was meant to replace.
         memory.delete(key);
         return shared.delete(key);
       }
       if (isEvicted(flight, token)) return;
       if (!memory.put(key, cached, holder)) return;
       await shared.put(key, cached);
-      // Evicted while it was written: the removal may have come first.
+      // The eviction may have deleted the key before this write.
       if (isEvicted(flight, token)) await shared.deleteToken(key, token.token);
     },
     async evict(key, token) {
@@ -95,15 +99,15 @@ export function createTokenCache({ memory, shared, clock, limits, inFlight }: To
   };
 }
 
-/** An exchanged token and for how long it may be given out. All times are absolute: nothing is counted again on a hit. */
+/** All times are absolute. */
 interface CachedToken {
   readonly token: ExchangedToken;
-  /** Before this: by the server's clock it is still good when it gets there, and the user's own token is. */
   readonly usableUntil: number;
-  /** When it was asked for: of two tokens, the one asked for later takes the place. */
+  /** Start of the exchange. Of two tokens, the one requested later is kept. */
   readonly requestedAt: number;
 }
 
+/** The skew covers the transmission and the clock difference to the server. */
 const MAX_SKEW_MS = 60_000;
 
 export function toCachedToken(token: ExchangedToken, subject: Pick<Subject, 'expiresAt'>): CachedToken {
@@ -117,13 +121,13 @@ export function toCachedToken(token: ExchangedToken, subject: Pick<Subject, 'exp
 
 type Holder = ExchangeJob['holder'];
 
-/** Tokens in this process: bounded, gone when they are over, and found by whose they are. */
+/** An LRU cache in this process with an index by principal and by server. */
 interface MemoryTier {
   get(key: string): CachedToken | undefined;
-  /** False when one that was asked for later is there already. */
+  /** False if the tier has a token that was requested later. */
   put(key: string, cached: CachedToken, holder: Holder): boolean;
   delete(key: string): void;
-  /** Forgets all of a principal or server, and says which keys they were. */
+  /** Removes all tokens of a principal or a server and returns their keys. */
   removeGroup(group: string): readonly string[];
   readonly size: number;
   close(): void;
@@ -146,7 +150,7 @@ export function createMemoryTier(
   clock: Clock,
   { maxCachedTokens, sweepIntervalMs }: Pick<ExchangerLimits, 'maxCachedTokens' | 'sweepIntervalMs'>,
 ): MemoryTier {
-  // A map keeps the order of insertion: what is used is put at the end, so the first one is the oldest.
+  // Not an LruMap: every removal must update the groups. A use moves the entry to the end, so the first one is the oldest.
   const entries = new Map<string, Entry>();
   const groups = new Map<string, Set<string>>();
   let cancelSweep: Cancel | undefined;
@@ -212,15 +216,15 @@ export function createMemoryTier(
   };
 }
 
-/** Tokens that all processes share, sealed. No failure of it is a failure of a call: it costs an exchange. */
+/** Sealed tokens that all replicas share. */
 interface SharedTier {
-  /** False for a while after it failed: nothing is gained by waiting for what others put there. */
+  /** False for a short time after a failure. Then waiting for another replica's token is useless. */
   readonly isAvailable: boolean;
   get(key: string): Promise<CachedToken | undefined>;
-  /** Unless one that was asked for later is there already. */
+  /** Does nothing if the tier has a token that was requested later. */
   put(key: string, cached: CachedToken): Promise<void>;
   delete(key: string): Promise<void>;
-  /** Only that very token. */
+  /** Deletes the entry if it contains this token. */
   deleteToken(key: string, token: string): Promise<void>;
 }
 
@@ -253,18 +257,18 @@ export function createSharedTier({ cache, keyring, clock, log, limits }: SharedT
     if (sealed === undefined) return undefined;
     const cached = unseal(sealed, key);
     if (typeof cached !== 'string') return cached.usableUntil > clock.now() ? cached : undefined;
-    // Somebody wrote to the store, or a key is gone: whatever it is, it is no token of ours.
+    // The entry was tampered with, or its key was removed.
     log('obo_cache_unreadable', { reason: cached });
     await callCache('delete', async () => cache.delete(key));
     return undefined;
   }
 
-  /** Or the reason why it does not open. */
+  /** Returns the reason if the entry cannot be opened. */
   function unseal(sealed: string, key: string): CachedToken | string {
     try {
       return parseCachedToken(JSON.parse(keyring.open(sealed, toSealContext(key)))) ?? 'malformed';
     } catch (error) {
-      // A parser's own words would quote what it read.
+      // The message of a JSON parser would quote the text.
       return error instanceof SealError ? error.reason : 'malformed';
     }
   }
@@ -283,7 +287,7 @@ export function createSharedTier({ cache, keyring, clock, log, limits }: SharedT
         cache.set(key, keyring.seal(JSON.stringify(cached), toSealContext(key)), remainingMs),
       );
     },
-    // Tried even while it is quiet: what is to be forgotten matters more than a second.
+    // Sent even during a pause: an eviction is worth the delay.
     delete: async (key) => void (await callCache('delete', async () => cache.delete(key))),
     async deleteToken(key, token) {
       const cached = await read(key);
@@ -292,12 +296,12 @@ export function createSharedTier({ cache, keyring, clock, log, limits }: SharedT
   };
 }
 
-/** The key names tenant, user, server and all the rest: a value under another key does not open. */
+/** The cache key already contains tenant, user and server. */
 function toSealContext(key: string): SealContext {
   return { tenant: '-', principal: '-', server: '-', kind: 'obo', field: 'token', binding: [key] };
 }
 
-/** Another version of the gateway may have written it. */
+/** Another version of the gateway may have written the entry. */
 function parseCachedToken(value: unknown): CachedToken | undefined {
   const { token, usableUntil, requestedAt } = (value ?? {}) as Partial<CachedToken>;
   const isComplete = typeof usableUntil === 'number' && typeof requestedAt === 'number' && !!token?.token;
@@ -305,8 +309,8 @@ function parseCachedToken(value: unknown): CachedToken | undefined {
 }
 
 /**
- * Told which servers there are, it has the tokens forgotten of those that are gone or other ones by now. No call could
- * find them any more; this is so that they do not lie about until they end.
+ * Returns a function that receives the current servers and evicts the tokens of changed and removed ones. Their cache keys no longer
+ * match, so no call can use these tokens; the eviction only removes them before they expire.
  */
 export function createOutdatedTokenEviction(
   exchanger: Pick<Exchanger, 'evictServer'>,
@@ -318,10 +322,10 @@ export function createOutdatedTokenEviction(
         .filter(({ settings }) => usesObo(settings) || usesGraph(settings))
         .map((server) => [JSON.stringify([server.tenant, server.id]), server]),
     );
-    for (const [key, { tenant, id, revision, securityDecision: secured }] of previous) {
+    for (const [key, { tenant, id, revision, securityDecision }] of previous) {
       const server = current.get(key);
       const isUnchanged =
-        server?.revision === revision && server.securityDecision?.decidedBy === secured?.decidedBy;
+        server?.revision === revision && server.securityDecision?.decidedBy === securityDecision?.decidedBy;
       if (!isUnchanged) void exchanger.evictServer(tenant, id);
     }
     previous = current;

@@ -2,8 +2,8 @@ import { httpStatus, scopeList, type ErrorCode } from '@behalf/contracts';
 import { actorOf, type Audit, type AuditEvent } from '../../audit/audit.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { Log } from '../../upstream/upstream.ts';
-import type { ExchangeContext, ExchangeEvent } from './exchanger.ts';
 import type { RefusedExchange } from './bearer.ts';
+import type { ExchangeContext, ExchangeEvent } from './exchanger.ts';
 import { SubjectUnavailable } from './subject.ts';
 
 interface ExchangeAuditParts {
@@ -11,23 +11,19 @@ interface ExchangeAuditParts {
   readonly log: Log;
 }
 
-/** The books: what was exchanged in whose name, and who got nothing. */
+/** Records exchanges, and requests for a token that were refused before an exchange. */
 interface ExchangeAudit {
-  /** Once for each exchange, however many waited for it. */
+  /** Called once per exchange, however many callers share it. */
   recordExchange(event: ExchangeEvent): void;
   recordRefused(refusal: RefusedExchange): void;
 }
 
-/**
- * What a provider's code means and what to do about it stands here and in the log, for the operator: who calls is told
- * neither.
- */
+/** The provider's error code and the hint appear in the audit and the log only. Callers receive neither. */
 export function createExchangeAudit({ audit, log }: ExchangeAuditParts): ExchangeAudit {
   function writeEvent(
-    context: ExchangeContext,
+    { server, principal, scopes }: ExchangeContext,
     fields: Partial<AuditEvent> & { code: ErrorCode | undefined },
   ): void {
-    const { server, principal, scopes } = context;
     audit.note({
       kind: 'credential',
       action: 'obo.exchange',
@@ -45,7 +41,7 @@ export function createExchangeAudit({ audit, log }: ExchangeAuditParts): Exchang
 
   return {
     recordExchange({ job, outcome, source, requests, providerCode, hint, durationMs }) {
-      // What another replica has exchanged, or what is remembered of a failure, was written down then.
+      // The replica that sent the request recorded cached tokens and cached faults.
       if (source !== 'exchanged') return;
       const code = outcome === 'ok' ? undefined : outcome;
       writeEvent(job.context, { code, providerCode, hint, durationMs, count: requests });
@@ -63,8 +59,5 @@ export function createExchangeAudit({ audit, log }: ExchangeAuditParts): Exchang
 
 function errorCodeOf(error: unknown): ErrorCode {
   if (error instanceof GatewayError) return error.code;
-  if (error instanceof SubjectUnavailable) {
-    return error.reason === 'absent' ? 'OBO_SUBJECT_TOKEN_MISSING' : 'OBO_SUBJECT_TOKEN_EXPIRED';
-  }
-  return 'INTERNAL';
+  return error instanceof SubjectUnavailable ? error.code : 'INTERNAL';
 }

@@ -2,69 +2,64 @@ import type { ErrorCode } from '@behalf/contracts';
 import type { Prover } from '../oauth/dpop.ts';
 import type { Subject, SubjectKind } from './subject.ts';
 
-/** What is asked for. */
 export interface ExchangeRequest {
   readonly subject: Subject;
-  /** As configured, without doubles. */
+  /** The configured scopes, without duplicates. */
   readonly scopes: readonly string[];
   readonly audience: string | undefined;
   readonly resource: string | undefined;
-  /** The server that the token is for. */
+  /** The server that receives the token. */
   readonly targetServer: ExchangeResource;
-  /** A claims challenge: JSON text. */
+  /** A claims challenge as JSON text. */
   readonly claims: string | undefined;
-  /** The key that the token has to be bound to, where the provider binds tokens. */
+  /** The key that the token must be bound to, if the provider issues bound tokens. */
   readonly prover?: Prover | undefined;
 }
 
-/** A server as an exchange sees it. */
+/** The MCP server that receives an exchanged token. */
 export interface ExchangeResource {
   readonly url: string;
-  /** What it publishes as its authorization servers (RFC 9728). Rejects with ExchangeFault while it does not say. */
+  /** The authorization servers in its metadata (RFC 9728). Rejects with ExchangeFault if the metadata cannot be read. */
   authorizationServers(): Promise<readonly string[]>;
 }
 
-/** What came back, checked: a token that is not empty, a bearer token unless the provider binds them. */
+/** A validated token: not empty, and a bearer token unless it was requested with a key. */
 export interface ExchangedToken {
   readonly token: string;
-  /** Absolute, counted from when the request was sent. */
+  /** Absolute time, counted from when the request was sent. */
   readonly expiresAt: number;
-  /** From when it was sent: what the skew is a part of. */
   readonly lifetimeMs: number;
-  /** What was granted, where the provider says. */
+  /** Granted scopes. Undefined if the provider does not say. */
   readonly scopes: readonly string[] | undefined;
 }
 
-/** What decides which tokens a provider gives out. All of it is part of the cache's key. */
+/** Everything about a provider that determines which tokens it issues. All fields are part of the cache key. */
 export interface ProviderIdentity {
   readonly provider: string;
   readonly grant: 'entra' | 'jwt-bearer' | 'token-exchange' | 'id-jag';
   /** The token endpoint, or the issuer whose metadata names it. */
   readonly endpoint: string;
   readonly clientId: string;
-  /** Changes when the client's secret, certificate or key does. Tells nothing of it. */
+  /** A hash that changes with the client's secret, certificate or key. */
   readonly credentialVersion: string;
-  /** The actor's token, where one is sent; else empty. A hash. */
+  /** A hash of the actor. Empty if no actor token is sent. */
   readonly actor: string;
 }
 
-/** Exchanges tokens. It keeps none, joins nobody and repeats nothing: all of that is done once, around it. */
+/** Sends exchanges. It does not cache, share or retry them: the exchanger does that for every provider. */
 export interface ExchangeProvider {
   readonly identity: ProviderIdentity;
-  /** Which token of the user's it exchanges; absent: the access token. */
+  /** Which token of the user it exchanges. Default: the access token. */
   readonly subjectKind?: SubjectKind;
-  /** Its tokens are bound to a key: they are no bearer tokens. */
+  /** Its tokens are bound to a key (DPoP). */
   readonly isKeyBound?: boolean;
-  /** The MCP extension that its tokens belong to: servers are told that we know it. */
+  /** The MCP extension that the gateway declares to servers that receive its tokens. */
   readonly extension?: string;
-  /** One token request at most (a provider with two legs: one for each). Rejects with ExchangeFault alone. */
+  /** Sends at most one token request; `id-jag` sends one to each of its two endpoints. Rejects with ExchangeFault only. */
   exchange(request: ExchangeRequest, signal: AbortSignal): Promise<ExchangedToken>;
 }
 
-/**
- * Whose turn it is when an exchange fails: the user's, who must sign in again; the operator's; or nobody's, because it
- * passes by itself.
- */
+/** The party that can resolve a failed exchange: the user, the operator, or none of them if the fault is temporary. */
 type FaultKind = 'subject_rejected' | 'misconfigured' | 'idp_unavailable';
 
 const kindByCode = {
@@ -78,21 +73,21 @@ const kindByCode = {
 export type FaultCode = keyof typeof kindByCode;
 
 export interface FaultDetail {
-  /** Network, 429, 5xx: the same request may succeed in a moment. */
+  /** A network error, 429 or 5xx: the same request may succeed after a short delay. */
   readonly isRetryable?: boolean;
   readonly retryAfterMs?: number | undefined;
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status?: number | undefined;
-  /** The provider's own code (`invalid_grant`, `AADSTS50013`), checked to be one. For the log and the audit. */
+  /** The provider's error code (`invalid_grant`, `AADSTS50013`), validated. For the log and the audit. */
   readonly providerCode?: string | undefined;
-  /** What it means and what to do, for the operator. Never for the user, never the provider's own words. */
+  /** Meaning and remedy for the operator. Never shown to the user, and never text from the provider. */
   readonly hint?: string | undefined;
-  /** What the provider wants proven at the next sign-in: JSON text. */
+  /** Claims that the provider requires at the next sign-in, as JSON text. */
   readonly claims?: string | undefined;
   readonly cause?: unknown;
 }
 
-/** The one error of an exchange. */
+/** The only error of an exchange. */
 export class ExchangeFault extends Error {
   override readonly name = 'ExchangeFault';
   readonly code: FaultCode;

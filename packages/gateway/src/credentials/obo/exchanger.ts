@@ -28,135 +28,120 @@ import {
   type FaultCode,
 } from './exchangeProvider.ts';
 
-/** In whose name a token is wanted, and what for: what is written down about it. */
+/*
+ * Obtains exchanged tokens (RFC 8693, RFC 7523, Entra On-Behalf-Of). Invariants:
+ * - A token is found only under the key that names tenant, user, server revision, provider, subject token and scopes (`key.ts`).
+ * - Concurrent requests for one key share one exchange: in this process by single flight, across replicas by a lease.
+ * - A caller that aborts stops waiting and nothing else. The exchange continues for the other callers and for the cache.
+ * - One call causes at most two token requests, retries included.
+ * - No token outlives the user's own token from which it was exchanged.
+ */
+
+/** The part of a request that the audit records. */
 export interface ExchangeContext {
   readonly server: UserServer;
   readonly principal: Principal;
   readonly scopes: string;
 }
 
-/** One wish for a token. */
+/** One request for a token. */
 export interface ExchangeJob {
   readonly context: ExchangeContext;
   readonly provider: ExchangeProvider;
   readonly request: ExchangeRequest;
-  /** Names exactly this token: made by `exchangeKey`. */
+  /** The cache key, from `exchangeKey`. */
   readonly key: string;
-  /** Whose it is and what for: what is forgotten together. */
+  /** Identifies tokens that are evicted together. */
   readonly holder: {
-    /** The server's; `*` for one that every tenant has. */
+    /** The tenant of the server; `*` for a server of all tenants. */
     readonly tenant: string;
     /** Tenant and user as one opaque key. */
     readonly principal: string;
     readonly serverId: string;
     readonly revision: string;
   };
-  /** How many token requests may be made for this caller, one or two. */
+  /** The token requests that this call may still cause: one or two. */
   readonly maxRequests: number;
-  /** Ends this caller's waiting and nothing else. */
+  /** Ends the wait of this caller only. */
   readonly signal: Cancellation;
 }
 
 export interface ExchangeResult {
   readonly token: ExchangedToken;
-  /** Where it was found. `exchanged`: a token request was made for it, by this caller or one it joined. */
+  /** `exchanged`: this caller, or the caller whose exchange it joined, sent a token request. */
   readonly source: 'memory' | 'cache' | 'exchanged';
-  /** Token requests that were made while this caller waited. */
+  /** Token requests that were sent while this caller waited. */
   readonly requests: number;
 }
 
-/** Exchanged tokens: each is asked for once, by whoever comes first, and kept for as long as it may be used. */
 export interface Exchanger {
-  /** A usable token that is in memory; without I/O. */
+  /** A usable token from memory. No I/O. */
   peek(key: string): ExchangedToken | undefined;
-  /** Rejects with ExchangeFault or the reason of the caller's own signal. */
+  /** Rejects with ExchangeFault, or with the reason of the caller's signal. */
   obtain(job: ExchangeJob): Promise<ExchangeResult>;
-  /** A new one whatever is kept. Nobody who would take a kept one joins it; it replaces what is kept. */
+  /** Ignores the cache, does not share a flight with `obtain`, and replaces the cached token. */
   force(job: ExchangeJob): Promise<ExchangeResult>;
-  /** The server refused this very token. One that took its place meanwhile stays. */
+  /** Removes a token that a server refused. A newer token under the same key stays. */
   evict(key: string, token: string): Promise<void>;
-  /** They signed out, or may not any more. */
+  /** After a sign-out or a lost permission. */
   evictPrincipal(principal: string): Promise<void>;
-  /** The server changed or is gone. */
+  /** After a change or removal of the server. */
   evictServer(tenant: string, serverId: string): Promise<void>;
-  /** Resolves when what is under way has ended; nothing is begun after it. */
+  /** Resolves when all running exchanges ended. No new one starts. */
   close(): Promise<void>;
 }
 
-/** How long and how often. Times in milliseconds. */
-export interface ExchangerLimits {
-  /** One token request. A provider that does not listen to its signal is left behind. */
-  readonly attemptTimeoutMs: number;
-  /** The one repetition comes after a random time between these two. */
-  readonly minRetryDelayMs: number;
-  readonly maxRetryDelayMs: number;
-  /** Who is asked to come back later than this is told so and repeats nothing. */
-  readonly maxRetryAfterMs: number;
-  /** What the cache and the leases may take to answer: a token is worth more than either. */
-  readonly sharedTimeoutMs: number;
-  /** For how long a cache that failed is left alone. */
-  readonly cachePauseMs: number;
-  /** A process that died with it stops nobody for longer. */
-  readonly leaseTtlMs: number;
-  /** For how long somebody else's exchange is waited for. */
-  readonly maxLeaseWaitMs: number;
-  /** Without leases, processes begin at random times within this, and look again before they exchange. */
-  readonly staggerMs: number;
-  /** A token with less left is used by who waited for it and not kept. */
-  readonly minCacheableMs: number;
-  /** Tokens in memory. */
-  readonly maxCachedTokens: number;
-  /** How often tokens that are over leave the memory. */
-  readonly sweepIntervalMs: number;
-  /** For how long a fault is the answer without asking again. */
-  readonly rejectedTtlMs: number;
-  readonly consentTtlMs: number;
-  readonly misconfiguredTtlMs: number;
-  /** After a 429 that does not say for how long, and after an answer without a token. */
-  readonly throttledTtlMs: number;
-  /** However long a provider asks to be left alone. */
-  readonly maxThrottledMs: number;
-  /** Failed exchanges in a row, with nothing between them, after which an endpoint is left alone. */
-  readonly failuresToOpen: number;
-  /** Users who were told to come back later, after which it counts for the whole endpoint. */
-  readonly throttledUsersToOpen: number;
-  /** How long an endpoint is left alone at first; doubles with each probe that fails, up to the longest. */
-  readonly openMs: number;
-  readonly maxOpenMs: number;
-}
-
-const exchangerLimits: ExchangerLimits = {
+const exchangerLimits = {
+  /** One token request. The exchange continues without a provider that ignores its signal. */
   attemptTimeoutMs: 10_000,
+  /** The retry waits for a random time between these two. */
   minRetryDelayMs: 100,
   maxRetryDelayMs: 300,
+  /** No retry if the provider asks for a longer delay. */
   maxRetryAfterMs: 5_000,
+  /** Timeout of the shared cache and the lease store. */
   sharedTimeoutMs: 1_000,
+  /** Pause after a failure of the shared cache. */
   cachePauseMs: 2_000,
+  /** A crashed replica holds a lease for at most this time. */
   leaseTtlMs: 15_000,
+  /** Maximum wait for the exchange of another replica. */
   maxLeaseWaitMs: 12_000,
+  /** Without a lease store, replicas start at random times within this interval. */
   staggerMs: 250,
+  /** A token with less remaining time is used once and not cached. */
   minCacheableMs: 5_000,
+  /** Tokens in memory. */
   maxCachedTokens: 20_000,
+  /** Interval at which expired tokens leave the memory. */
   sweepIntervalMs: 60_000,
+  /** How long the negative cache keeps each kind of fault. */
   rejectedTtlMs: 30_000,
   consentTtlMs: 300_000,
   misconfiguredTtlMs: 60_000,
+  /** After a 429 without `Retry-After`, and after a response without a token. */
   throttledTtlMs: 2_000,
+  /** Maximum pause that a provider can request. */
   maxThrottledMs: 3_600_000,
+  /** Consecutive failures that open the circuit of an endpoint. */
   failuresToOpen: 5,
+  /** Throttled users that pause an endpoint for all users. */
   throttledUsersToOpen: 3,
+  /** First pause of an endpoint. It doubles with each failed probe. */
   openMs: 5_000,
   maxOpenMs: 60_000,
 };
 
-/** What came of one exchange, however many waited for it. Holds no token but the ones in the job. */
+export type ExchangerLimits = Readonly<typeof exchangerLimits>;
+
+/** The outcome of one exchange, however many callers shared it. Contains no token except those in the job. */
 export interface ExchangeEvent {
-  /** Of who came first. */
+  /** The job of the first caller. */
   readonly job: ExchangeJob;
   readonly outcome: 'ok' | FaultCode;
-  /** Token requests made. */
+  /** Token requests sent. */
   readonly requests: number;
-  /** `memory`: no request was made because the answer was known, which it only is of faults. */
+  /** `memory`: a cached fault. A cached token causes no event. */
   readonly source: ExchangeResult['source'];
   readonly providerCode?: string | undefined;
   readonly hint?: string | undefined;
@@ -165,14 +150,14 @@ export interface ExchangeEvent {
 }
 
 export interface ExchangerParts {
-  /** A namespace of its own. */
+  /** In a separate namespace. */
   readonly cache: Cache;
   readonly leases: Leases;
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** For the audit and the metrics. Tokens that were in memory are no exchange. */
+  /** For the audit and the metrics. */
   readonly record: (event: ExchangeEvent) => void;
   readonly limits?: Partial<ExchangerLimits>;
 }
@@ -202,10 +187,10 @@ export function createExchanger(dependencies: ExchangerParts): Exchanger {
   ): Promise<ExchangeResult> {
     const cached = await findCached(flight, job);
     if (cached) return cached;
-    // Before waiting for a turn that would end the same way.
+    // Before waiting for a lease: the result would be the same.
     negativeCache.throwIfCached(job);
     backoff.throwIfPaused(job);
-    // Nothing to share it through: waiting for another's would be for nothing.
+    // Without the shared cache, another replica's token would not arrive here.
     if (!shared.isAvailable) return exchange(flight, job, counter);
     return withExchangeLease(
       parts,
@@ -240,7 +225,7 @@ export function createExchanger(dependencies: ExchangerParts): Exchanger {
     return { token, source: 'exchanged', requests: counter.requests };
   }
 
-  /** Nothing that came of a user's token outlives it, also when the answer was slow. */
+  /** Checked before and after the exchange, because the response may be slow. */
   function requireUnexpiredSubject({ request: { subject } }: ExchangeJob): void {
     if (subject.expiresAt > clock.now()) return;
     throw new ExchangeFault('OBO_REJECTED', {
@@ -310,7 +295,7 @@ export function createExchanger(dependencies: ExchangerParts): Exchanger {
     evictServer: (tenant, serverId) => tokens.evictServer(tenant, serverId),
     close() {
       closing.abort(new ExchangeFault('OBO_TEMPORARY', { hint: 'The gateway is shutting down.' }));
-      // An attempt that is under way ends by itself; what it brought is then written and its lease released.
+      // A running attempt ends by itself. Its token is stored and its lease released.
       closed ??= withTimeout(
         clock,
         limits.attemptTimeoutMs + limits.sharedTimeoutMs,
@@ -322,12 +307,12 @@ export function createExchanger(dependencies: ExchangerParts): Exchanger {
   };
 }
 
-/** Asked of every provider and never listed among what a token is good for. */
+/** Scopes of the sign-in. Providers never list them in a token response. */
 const SIGN_IN_SCOPES = new Set(['openid', 'profile', 'email', 'offline_access']);
 
 /**
- * What was asked for and not granted. Providers list scopes with or without the resource before them, and in letters of
- * their own. `.default` stands for whatever the operator granted: there is nothing to compare.
+ * Requested scopes that were not granted. Providers return scopes with or without the resource prefix and with another case. `.default`
+ * means all scopes that the operator granted, so it is not compared.
  */
 function findMissingScopes(requested: readonly string[], granted: readonly string[] | undefined): string[] {
   if (granted === undefined) return [];
@@ -337,7 +322,7 @@ function findMissingScopes(requested: readonly string[], granted: readonly strin
     const text = scope.toLowerCase();
     const name = scopeNameOf(text);
     if (name === '.default' || SIGN_IN_SCOPES.has(text)) return false;
-    // A name alone may be of any resource; with a resource before both, it must be the same one.
+    // A name without a resource matches any resource. Two full names must match completely.
     return !(grantedScopes.has(name) || (name === text ? grantedNames : grantedScopes).has(text));
   });
 }

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { scopeList } from '@behalf/contracts';
-import type { HiddenText, Keyring } from '@behalf/kernel';
+import { type HiddenText, type Keyring, LruMap } from '@behalf/kernel';
 import { type Principal, principalKey } from '../../principal/principal.ts';
 import type { UserServer } from '../../servers/definition.ts';
-import { createLruMap } from '../lruMap.ts';
 import { type Dpop, type Prover, deriveDpopKey } from '../oauth/dpop.ts';
 import type { ExchangeProvider, ProviderIdentity } from './exchangeProvider.ts';
 import type { Subject } from './subject.ts';
 
-/** What is asked for on somebody's behalf. */
+/** The `obo` section of a server definition. */
 export interface OboOptions {
   readonly scopes: string;
   readonly provider?: string | undefined;
@@ -24,7 +23,7 @@ interface ExchangeKeyInput {
   readonly subject: Subject;
   readonly provider: ExchangeProvider;
   readonly claims: string | undefined;
-  /** Names the key that the token is bound to; undefined for a bearer token. */
+  /** The key that the token is bound to. Undefined for a bearer token. */
   readonly keyThumbprint: string | undefined;
 }
 
@@ -33,21 +32,35 @@ interface CachedExchangeKey extends ExchangeKeyInput {
   readonly key: string;
 }
 
-/** Names the token that a wish is for. */
+/** Computes the cache key of an exchange. */
 export type ComputeExchangeKey = (input: ExchangeKeyInput) => string;
 
-/** Every call asks for its key; subjects and definitions are the same objects call after call. */
+/** Caches the key by object identity: subject and definition are the same objects for each call. */
 export function createExchangeKeyCache(): ComputeExchangeKey {
   const bySubject = new WeakMap<Subject, WeakMap<UserServer, CachedExchangeKey>>();
   return (input) => {
-    const { subject, server } = input;
-    // It changes with the client's key, while the provider stays the same.
+    const { subject, server, principal, options, claims, keyThumbprint } = input;
+    // The identity changes with the credential files while the provider object stays the same.
     const { identity } = input.provider;
     let byServer = bySubject.get(subject);
     if (!byServer) bySubject.set(subject, (byServer = new WeakMap()));
     const cached = byServer.get(server);
     if (cached?.identity === identity && isSameInput(cached, input)) return cached.key;
-    const key = computeKey(input);
+    const key = exchangeKey({
+      tenant: principal.tenant,
+      principal: principalKey(principal),
+      role: principal.role,
+      serverId: server.id,
+      revision: server.revision,
+      securedBy: JSON.stringify(server.securityDecision ?? null),
+      provider: identity,
+      subject,
+      audience: options.audience,
+      resource: options.resource,
+      scopes: scopeList(options.scopes),
+      claims,
+      keyThumbprint,
+    });
     byServer.set(server, { ...input, identity, key });
     return key;
   };
@@ -64,41 +77,15 @@ function isSameInput(a: ExchangeKeyInput, b: ExchangeKeyInput): boolean {
   );
 }
 
-function computeKey({
-  server,
-  principal,
-  options,
-  subject,
-  provider,
-  claims,
-  keyThumbprint,
-}: ExchangeKeyInput): string {
-  return exchangeKey({
-    tenant: principal.tenant,
-    principal: principalKey(principal),
-    role: principal.role,
-    serverId: server.id,
-    revision: server.revision,
-    securedBy: JSON.stringify(server.securityDecision ?? null),
-    provider: provider.identity,
-    subject,
-    audience: options.audience,
-    resource: options.resource,
-    scopes: scopeList(options.scopes),
-    claims,
-    keyThumbprint,
-  });
-}
-
-/** All that decides what a token may be used for. Two wishes that differ in any of it never share one. */
+/** Everything that determines what a token permits. Requests that differ in any part never share a token. */
 export interface KeyParts {
   readonly tenant: string;
   readonly principal: string;
-  /** Of the caller: what another role is given is another token. */
+  /** A provider may issue another token for another role. */
   readonly role: string;
   readonly serverId: string;
   readonly revision: string;
-  /** On whose word the server's address rests, and since when. */
+  /** The user who decided about the server's URL, and when. */
   readonly securedBy: string;
   readonly provider: ProviderIdentity;
   readonly subject: Pick<Subject, 'issuer' | 'subject' | 'hash'>;
@@ -106,11 +93,10 @@ export interface KeyParts {
   readonly resource: string | undefined;
   readonly scopes: readonly string[];
   readonly claims: string | undefined;
-  /** Of the key that it is bound to; undefined for a bearer token. */
   readonly keyThumbprint: string | undefined;
 }
 
-/** SHA-256 over the parts as one JSON tuple: no two tuples share an encoding, broken text included. */
+/** SHA-256 of the parts as one JSON array. Different parts never have the same encoding, even with malformed text. */
 export function exchangeKey(parts: KeyParts): string {
   const { provider, subject } = parts;
   const fields = [
@@ -131,7 +117,7 @@ export function exchangeKey(parts: KeyParts): string {
     subject.hash,
     parts.audience ?? null,
     parts.resource ?? null,
-    // As a set: the order of the file has no meaning.
+    // A set: the order in the configuration has no meaning.
     [...new Set(parts.scopes)].sort(),
     parts.claims ?? null,
     parts.keyThumbprint ?? null,
@@ -141,12 +127,12 @@ export function exchangeKey(parts: KeyParts): string {
 
 const MAX_CACHED_KEYS = 10_000;
 
-/** The key that a user's exchanged tokens for one server are bound to. */
+/** The DPoP key for a user's exchanged tokens of one provider for one server. */
 export type BoundKeys = (server: UserServer, principal: Principal, provider: string) => Prover;
 
 /**
- * A key of its own for each user, server and provider. It follows from our secret, so that every replica has the same one and
- * none is kept: whoever finds a token in the cache can use it, and who steals the cache can use none.
+ * Derives the DPoP key of each user, server and provider from the gateway's secret. All replicas derive the same key, so each can use a
+ * cached token. No key is stored, so a stolen cache is useless.
  */
 export function createBoundKeys({
   keyring,
@@ -155,7 +141,7 @@ export function createBoundKeys({
   readonly keyring: Pick<Keyring, 'mac'>;
   readonly dpop: Dpop;
 }): BoundKeys {
-  const cache = createLruMap<HiddenText>(MAX_CACHED_KEYS);
+  const cache = new LruMap<string, HiddenText>(MAX_CACHED_KEYS);
   return (server, principal, provider) => {
     const ownerKey = principalKey(principal);
     const keyId = JSON.stringify([ownerKey, server.tenant, server.id, provider]);

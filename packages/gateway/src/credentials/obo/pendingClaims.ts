@@ -2,15 +2,15 @@ import { SealError, type Clock, type Keyring, type SealContext } from '@behalf/k
 import type { Cache } from '../../ports/index.ts';
 import { normalizeClaims } from '../oauth/claims.ts';
 
-/** For how long somebody who was sent to sign in may take to go there. */
+/** The user should start the next sign-in within this time. */
 const LIFETIME_MS = 10 * 60_000;
 
-/** What the provider wants proven at a user's next sign-in. Users are named by `principalKey`. */
+/** Claims that the provider requires at a user's next sign-in. Users are identified by `principalKey`. */
 export interface PendingClaims {
-  /** Replaces what was kept. What is no JSON object, or a long one, is not kept: others wrote it. */
+  /** Replaces the stored claims. Ignores text that is not a JSON object or is too long. */
   put(principal: string, claims: string): Promise<void>;
   find(principal: string): Promise<string | undefined>;
-  /** They were asked for at a sign-in that is over, whatever came of it. */
+  /** Call it when the sign-in that sent the claims ended, successfully or not. */
   remove(principal: string): Promise<void>;
 }
 
@@ -25,13 +25,13 @@ interface StoredClaims {
   readonly expiresAt: number;
 }
 
-/** Sealed to their user: who can write the cache cannot have the gateway send what they like, nor to whom they like. */
+/** Sealed to the user: write access to the cache must not control what a sign-in sends, or for which user. */
 export function createPendingClaims({ cache, keyring, clock }: PendingClaimParts): PendingClaims {
   function unseal(sealed: string, principal: string): StoredClaims | undefined {
     try {
       return JSON.parse(keyring.open(sealed, toSealContext(principal))) as StoredClaims;
     } catch (error) {
-      // Under a key that is gone they are gone too. Whatever else does not open was tampered with.
+      // The key was removed, and the claims with it. Every other failure is tampering.
       if (error instanceof SealError && error.reason === 'unknown_key') return undefined;
       throw error;
     }
@@ -47,7 +47,7 @@ export function createPendingClaims({ cache, keyring, clock }: PendingClaimParts
     async find(principal) {
       const sealed = await cache.get(principal);
       const stored = sealed === undefined ? undefined : unseal(sealed, principal);
-      // It says itself how old it is: an old one can be put back by who can write the cache.
+      // The expiry is sealed: an attacker with write access to the cache could restore an old value.
       return stored && clock.now() < stored.expiresAt ? stored.claims : undefined;
     },
     async remove(principal) {

@@ -1,29 +1,31 @@
-import type { Clock } from '@behalf/kernel';
+import { type Clock, LruMap } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { UserServer } from '../../servers/definition.ts';
-import type { OAuthEgress } from '../oauth/network.ts';
 import { readProtectedResource } from '../oauth/metadata.ts';
+import type { OAuthEgress } from '../oauth/network.ts';
 import { targetWithoutUserValues } from '../oauth/signInTarget.ts';
-import { createLruMap } from '../lruMap.ts';
 import { ExchangeFault, type ExchangeResource } from './exchangeProvider.ts';
 
 const LIFETIME_MS = 60 * 60 * 1_000;
 const MAX_CACHED_SERVERS = 1_000;
 
 export interface ResourceMetadataParts {
-  /** To the server itself: nothing that it publishes is followed elsewhere. */
+  /** Requests go to the server itself only. */
   readonly network: Pick<OAuthEgress, 'fetchFor' | 'readError'>;
   readonly clock: Clock;
   readonly timeoutMs: number;
 }
 
-/** Servers as exchanges see them. What a server publishes only chooses among what the operator has written down. */
+/**
+ * Describes servers for exchanges. The protected resource metadata (RFC 9728) of a server only selects among the authorization servers
+ * that the operator configured.
+ */
 export function createResourceMetadata({
   network,
   clock,
   timeoutMs,
 }: ResourceMetadataParts): (server: UserServer) => ExchangeResource {
-  const cache = createLruMap<{ readonly servers: readonly string[]; readonly until: number }>(
+  const cache = new LruMap<string, { readonly servers: readonly string[]; readonly until: number }>(
     MAX_CACHED_SERVERS,
   );
 
@@ -33,12 +35,10 @@ export function createResourceMetadata({
     const target = targetWithoutUserValues(server);
     if (!target) return [];
     const fetch = network.fetchFor(server, [new URL(target.url).origin]);
-    const discoveryParts = { fetch, clock, timeoutMs, readError: network.readError };
-    const document = await readProtectedResource(discoveryParts, target, undefined).catch(
-      (cause: unknown) => {
-        throw toExchangeFault(cause);
-      },
-    );
+    const readerParts = { fetch, clock, timeoutMs, readError: network.readError };
+    const document = await readProtectedResource(readerParts, target, undefined).catch((cause: unknown) => {
+      throw toExchangeFault(cause);
+    });
     const servers = document?.authorizationServers ?? [];
     cache.set(server.revision, { servers, until: clock.now() + LIFETIME_MS });
     return servers;
@@ -50,7 +50,7 @@ export function createResourceMetadata({
   });
 }
 
-/** An outage passes by; a document that is not this server's does not. */
+/** An outage is temporary. An invalid document is not. */
 function toExchangeFault(cause: unknown): ExchangeFault {
   const isTemporary = cause instanceof GatewayError && cause.code === 'UPSTREAM_AUTH_UNAVAILABLE';
   const hint =

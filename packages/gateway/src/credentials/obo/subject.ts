@@ -34,7 +34,7 @@ export type UseRefreshToken = <T>(
  */
 export type SubjectKind = 'access_token' | 'id_token' | 'refresh_token' | 'id_or_refresh_token';
 
-/** Stands in for a refresh token, which never leaves the vault. */
+/** Replaces a refresh token, which never leaves the vault. */
 export class RefreshTokenPlaceholder extends HiddenText {
   constructor() {
     super('');
@@ -53,6 +53,11 @@ export class SubjectUnavailable extends Error {
     super(`The caller has no token to exchange: ${reason}`);
     this.reason = reason;
     this.via = via;
+  }
+
+  /** The error code that callers and the audit receive. */
+  get code(): 'OBO_SUBJECT_TOKEN_MISSING' | 'OBO_SUBJECT_TOKEN_EXPIRED' {
+    return this.reason === 'absent' ? 'OBO_SUBJECT_TOKEN_MISSING' : 'OBO_SUBJECT_TOKEN_EXPIRED';
   }
 }
 

@@ -21,7 +21,7 @@ import {
  * - The account is enabled, and the token belongs to it. The login that issued the token has not ended.
  * - A caller with a session uses the token of this session only. A caller with an API key uses a token of any login of the user,
  *   but never a token that belongs to an OAuth client.
- * - If the store is unreachable, no subject is returned (RFC 8693 tokens outlive the check).
+ * - If the store is unreachable, no subject is returned: a token that is exchanged now would outlive the missing check.
  * - The absence of a token is not cached: a new login takes effect immediately on every replica.
  */
 

@@ -1,5 +1,4 @@
-import type { Clock, HiddenText } from '@behalf/kernel';
-import { createLruMap } from '../../lruMap.ts';
+import { type Clock, type HiddenText, LruMap } from '@behalf/kernel';
 import { canonicalizeUrl } from '../../oauth/addresses.ts';
 import {
   type HttpResponse,
@@ -57,7 +56,7 @@ export function createIdJagProvider(parts: IdJagProviderParts): ExchangeProvider
     audience === undefined ? resourceServers : resourceServers.filter(({ issuer }) => issuer === audience);
   const legs = candidates.map((candidate) => candidate.client);
   const identity = createProviderIdentity({ client, actor, grant: 'id-jag', legs });
-  const sentAssertions = createLruMap<true>(MAX_SENT_ASSERTIONS);
+  const sentAssertions = new LruMap<string, true>(MAX_SENT_ASSERTIONS);
 
   /** If several are configured, the first one that the metadata of the MCP server lists. */
   async function chooseAuthorizationServer({ targetServer }: ExchangeRequest): Promise<ResourceServerClient> {
