@@ -55,7 +55,7 @@ export const upstream: readonly Mutant[] = [
   },
   {
     id: 'request-does-not-wait-for-its-token',
-    file: 'packages/gateway/src/toolcall/send.ts',
+    file: 'packages/gateway/src/toolcall/credential.ts',
     find: '  if (token instanceof Promise) await rejectOnAbort(token, inbound.signal);\n',
     replace: '  if (token instanceof Promise) token.catch(() => undefined);\n',
     test: 'packages/gateway/src/toolcall/obo.test.ts',

@@ -27,9 +27,9 @@ export type { ServerTools } from './tools/listForUser.ts';
 export { createListSubscriptions, type ListSubscriptions } from './tools/changes.ts';
 export { createItemListCache, type ItemListCache } from './tools/itemLists.ts';
 export { createListChanges, listKinds, type ListChange, type ListChanges } from './tools/changes.ts';
-export { createNaming, type Naming } from './tools/naming.ts';
+export { createNaming, type Naming } from './tools/names.ts';
 export { createToolSearch, type ToolSearch } from './tools/search/toolSearch.ts';
-export { createServerKeys, type ServerKeys } from './tools/naming.ts';
+export { createServerKeys, type ServerKeys } from './tools/names.ts';
 export { changeServer } from './servers/update.ts';
 export { checkServerDefinition, type ServerCheckInput } from './servers/update.ts';
 export { createServer } from './servers/create.ts';
@@ -234,7 +234,7 @@ export { getServerStatus, getServerStatuses, type StatusParts } from './servers/
 export { shapeResult } from './toolcall/shapeResult.ts';
 export { sendTaskRequest, type TaskRequest, type TaskParts } from './toolcall/tasks.ts';
 export { authorityOf } from './toolcall/audit.ts';
-export type { SendParts } from './toolcall/send.ts';
+export type { SendParts } from './toolcall/credential.ts';
 export type { EntryPoint, Inbound, InboundPeer, RequestFields, TraceContext } from './toolcall/inbound.ts';
 export { callTool, type CallParts, type ToolInvocation } from './toolcall/callTool.ts';
 export type { AccessParts, AllowedServer } from './access/allowedServer.ts';
@@ -269,7 +269,7 @@ export {
   type ServerOutcome,
 } from './toolcall/outcome.ts';
 export { createArgumentValidator, type ArgumentValidator } from './toolcall/arguments.ts';
-export { hasUsableCredential } from './toolcall/send.ts';
+export { hasUsableCredential } from './toolcall/credential.ts';
 export { cannotSubscribe } from './toolcall/subscribe.ts';
 export { requireResourceUpdates } from './toolcall/subscribe.ts';
 export { subscribeToServer, type SubscribeParts } from './toolcall/subscribe.ts';

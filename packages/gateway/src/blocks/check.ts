@@ -11,14 +11,12 @@ import type {
 } from '@behalf/contracts';
 import { withTimeout } from '@behalf/kernel';
 import { type AllowedServer, checkAccess } from '../access/allowedServer.ts';
-import { createTokenRequestBudget } from '../credentials/obo/bearer.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import { stableStringify } from '../servers/fields.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
-import { loadTools } from '../toolcall/list.ts';
+import { loadCallerTools } from '../toolcall/list.ts';
 import { connectPagePath, getSignInReason } from '../toolcall/outcome.ts';
-import { prepareCredential } from '../toolcall/send.ts';
 import type { CatalogTool } from '../tools/catalog.ts';
 import { decideTool } from '../tools/policy.ts';
 import { toGatewayError } from '../upstream/toGatewayError.ts';
@@ -249,11 +247,8 @@ async function lookUpTool(
   inbound: Inbound,
   block: SavedBlock,
 ): Promise<ToolLookup> {
-  const budget = createTokenRequestBudget();
-  const obtain = (signal = inbound.signal) =>
-    prepareCredential(callParts, server, { ...inbound, signal }, { budget });
   try {
-    const loading = loadTools(callParts, server, obtain, inbound);
+    const loading = loadCallerTools(callParts, server, inbound);
     const list = await withTimeout(callParts.clock, LIST_TIMEOUT_MS, loading, () => {
       throw new UpstreamError('connect_timeout');
     });

@@ -1,9 +1,8 @@
 import { ReauthNeeded, SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { mayRequireOAuth } from '../servers/definition.ts';
-import type { PreparedTarget } from '../toolcall/credential.ts';
+import { type PreparedTarget, prepareCredential } from '../toolcall/credential.ts';
 import { loadTools } from '../toolcall/list.ts';
-import { prepareCredential } from '../toolcall/send.ts';
 import type { ToolList } from '../tools/catalog.ts';
 import { decideTool } from '../tools/policy.ts';
 import type { Bearer } from '../upstream/target.ts';

@@ -8,8 +8,7 @@ import {
   usesClientCredentialsGrant,
   usesGraph,
 } from '../servers/definition.ts';
-import type { PreparedTarget } from '../toolcall/credential.ts';
-import { prepareCredential } from '../toolcall/send.ts';
+import { type PreparedTarget, prepareCredential } from '../toolcall/credential.ts';
 import { type StepFinding, type StepResult, failed, ok, skipped, warning } from './checklist.ts';
 import type { DiagnoseParts, DiagnosisContext } from './diagnose.ts';
 

@@ -1,11 +1,10 @@
 import type { Diagnostic } from '@behalf/contracts';
-import type { Clock } from '@behalf/kernel';
+import { type Clock, isObject } from '@behalf/kernel';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { type UncheckableReason, UncheckableSchemaError } from './schema/costBudget.ts';
 import { explainProblems } from './schema/explainProblems.ts';
 import { type SchemaEntry, createCompileTimeBudget, createSchemaCache } from './schema/schemaCache.ts';
 
-/** Which tool of which server. */
 export interface ToolIdentity {
   readonly serverId: string;
   readonly toolName: string;
@@ -14,16 +13,16 @@ export interface ToolIdentity {
 interface ArgumentValidatorParts {
   readonly clock: Clock;
   readonly log: (event: string, fields: Readonly<Record<string, string>>) => void;
-  /** How many schemas are held compiled, and how many of one server. */
+  /** Limits of the compiled schemas: in total and per server. */
   readonly maxCompiled?: number;
   readonly maxPerServer?: number;
 }
 
 export interface ArgumentValidator {
   /**
-   * What is wrong with the arguments, or null. They pass unchanged: nothing is filled in or converted. A schema that
-   * cannot be checked safely is not checked: the server judges for itself, and the tool stays usable. `largest`: in bytes, of
-   * what is not arguments.
+   * The problems of the arguments, or null. Arguments are never changed: no defaults, no conversion. If a schema cannot be
+   * checked safely, the arguments pass and the server validates them, so the tool stays usable. Also validates structured
+   * content against an output schema, with its own `maxBytes`.
    */
   validate(
     tool: ToolIdentity,
@@ -36,7 +35,7 @@ export interface ArgumentValidator {
 const MAX_COMPILED = 500;
 const MAX_PER_SERVER = 100;
 
-/** Checks arguments against the schema of their tool before anything is spent on the call. */
+/** Validates arguments against the tool's input schema, before the call costs anything. */
 export function createArgumentValidator({
   clock,
   log,
@@ -44,7 +43,7 @@ export function createArgumentValidator({
   maxPerServer = MAX_PER_SERVER,
 }: ArgumentValidatorParts): ArgumentValidator {
   const timeBudget = createCompileTimeBudget(clock);
-  const schemaCache = createSchemaCache(timeBudget, { maxSchemas: maxCompiled, maxPerServer: maxPerServer });
+  const schemaCache = createSchemaCache(timeBudget, { maxSchemas: maxCompiled, maxPerServer });
 
   function logUnchecked(
     entry: SchemaEntry,
@@ -75,7 +74,7 @@ export function createArgumentValidator({
       if (compiled.isPartial) logUnchecked(entry, tool, 'pattern');
       try {
         if (compiled.accepts(args)) return null;
-        // Models write null for what they leave out: the server is not spared what it may well take.
+        // Models write null for omitted optional arguments, and most servers accept it.
         const withoutNull = withoutNulls(args);
         return withoutNull && compiled.accepts(withoutNull)
           ? null
@@ -89,18 +88,18 @@ export function createArgumentValidator({
   };
 }
 
-/** The arguments without those that are null; nothing where none is. */
+/** The arguments without top-level nulls; undefined if there are none. */
 function withoutNulls(args: unknown): JsonObject | undefined {
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined;
+  if (!isObject(args)) return undefined;
   const presentEntries = Object.entries(args).filter(([, value]) => value !== null);
   return presentEntries.length === Object.keys(args).length ? undefined : Object.fromEntries(presentEntries);
 }
 
-/** Serialised, nearly. What a tool is told fits into this; files travel by reference. */
+/** Approximate size as JSON. Large content belongs in resources. */
 const MAX_ARGUMENTS_BYTES = 256 * 1024;
 const MAX_ARGUMENTS_DEPTH = 32;
 
-/** What is wrong with the sheer size of the arguments, found without writing them out. */
+/** Checks size and depth without serializing the arguments. */
 function checkArgumentsSize(args: unknown, maxBytes = MAX_ARGUMENTS_BYTES): Diagnostic | undefined {
   const measured = { remainingBytes: maxBytes, isTooDeep: false };
 

@@ -12,26 +12,26 @@ export interface AuditParts {
   readonly clock: Clock;
 }
 
-/** What is asked of a server, as far as it is written down: names, never values. */
+/** The request as the audit log records it: names, never values. */
 export interface AuditedRequest {
   readonly action: 'tool.call' | 'resource.read' | 'prompt.get' | `task.${'get' | 'update' | 'cancel'}`;
   readonly server?: string | undefined;
   readonly tool?: string | undefined;
   readonly args?: JsonObject | undefined;
-  /** The id of the block that asks, where one does. */
+  /** The id of the block that is run. */
   readonly subject?: string | undefined;
 }
 
-/** What is learnt on the way. */
+/** Facts that the work adds to the audit event. */
 export interface AuditContext {
   server?: ServerSnapshot;
-  /** Set once there is something to present: what ended before was asked in nobody's name. */
+  /** Set when the credential is prepared. Before that, the event names no authority. */
   isPrepared?: boolean;
-  /** Room for the event was kept beforehand. */
+  /** Whether a slot in the audit buffer is reserved for the event. */
   isReserved?: boolean;
 }
 
-/** Does the work and writes down how it ended, whichever way that was. */
+/** Runs the work and records one audit event with its outcome. */
 export async function recordAudit<T extends CallOutcome>(
   { audit, clock }: AuditParts,
   inbound: Inbound,
@@ -78,7 +78,7 @@ export async function recordAudit<T extends CallOutcome>(
   }
 }
 
-/** What may not happen unseen does not happen when nobody could write it down. */
+/** OBO calls fail closed if the audit buffer is full: they must not happen without an audit event. */
 export function reserveAuditSlot(
   { audit }: AuditParts,
   { settings }: ServerSnapshot,
@@ -93,11 +93,11 @@ type AuditResult = Pick<AuditEvent, 'outcome' | 'code'>;
 
 const ok: AuditResult = { outcome: 'ok' };
 const toolError: AuditResult = { outcome: 'failed' };
-/** The caller comes again with the answers: that is an event of its own. */
+/** The repeated request with the answers is a separate event. */
 const inputRequired: AuditResult = { outcome: 'asked' };
 
 function resultOfError(error: unknown, { signal }: Inbound): AuditResult {
-  // Who left does not know whether it ran; neither do we.
+  // If the caller aborted, the gateway does not know whether the server ran the request.
   if (signal.aborted) return { outcome: 'uncertain' };
   if (!(error instanceof GatewayError)) return { outcome: 'failed', code: 'INTERNAL' };
   if (error.signIn) return { outcome: 'refused', code: error.signIn.code };
@@ -106,7 +106,7 @@ function resultOfError(error: unknown, { signal }: Inbound): AuditResult {
   return { outcome: httpStatus(code) < 500 ? 'refused' : 'failed', code };
 }
 
-/** In whose name a server is asked, as the audit, the chat and the lists of tools say it. */
+/** Whose authority a call uses. Shown in the audit log, the chat and the tool lists. */
 export function authorityOf(server: ServerSnapshot): Authority {
   const scopes = scopesOf(server);
   return { kind: kindOf(server), ...(scopes && { scopes }), shared: server.scope === 'app' };
@@ -123,7 +123,7 @@ const kindByAuth = {
 function kindOf(server: ServerSnapshot): AuthorityKind {
   if (server.scope === 'user') return usesGraph(server.settings) ? 'exchanged' : kindByAuth[server.auth];
   const { target, settings } = server;
-  // A process also gets a few names of ours, which open nothing.
+  // The gateway's own environment variables for child processes are not credentials.
   const configured = settings.type === 'stdio' ? settings.env : target.type !== 'stdio' && target.headers;
   for (const _name in configured || {}) return 'static';
   return 'none';
@@ -131,7 +131,7 @@ function kindOf(server: ServerSnapshot): AuthorityKind {
 
 const scopeCache = new WeakMap<ServerSnapshot['settings'], string[]>();
 
-/** A definition never changes, and every call is written down. */
+/** Cached by the immutable settings object, because every call records its scopes. */
 function scopesOf({ settings }: ServerSnapshot): string[] | undefined {
   if (!('obo' in settings) || !settings.obo) return undefined;
   let cached = scopeCache.get(settings);

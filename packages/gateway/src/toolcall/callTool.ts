@@ -1,31 +1,28 @@
+/**
+ * The pipeline of one tool call: resolve, authorize, find the tool, check the arguments, require approval, obtain the
+ * credential, send, retry, outcome, audit. Steps that can refuse the call without cost run first.
+ */
 import type { Diagnostic } from '@behalf/contracts';
-import type { Catalog, CatalogTool, ToolList } from '../tools/catalog.ts';
-import { createTokenRequestBudget } from '../credentials/obo/bearer.ts';
+import type { AllowedServer } from '../access/allowedServer.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { enforceApproval, type EnforceParts } from '../tools/approvals.ts';
-import { isToolAvailable, decideTool, type PolicyParts } from '../tools/policy.ts';
+import { type EnforceParts, enforceApproval } from '../tools/approvals.ts';
+import { type CatalogTool, ownerKey } from '../tools/catalog.ts';
+import { type PolicyParts, decideTool, isToolAvailable } from '../tools/policy.ts';
+import { toGatewayError } from '../upstream/toGatewayError.ts';
 import type { HeaderValues, JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
+import type { ArgumentValidator } from './arguments.ts';
+import { type AuditContext, type AuditParts, recordAudit, reserveAuditSlot } from './audit.ts';
 import {
-  type SendParts,
-  type UpstreamRequest,
-  prepareCredential,
-  resolveAllowedServer,
-  sendToServer,
-} from './send.ts';
-import type { Inbound } from './inbound.ts';
-import type { AllowedServer } from '../access/allowedServer.ts';
-import {
-  ownerKey,
-  loadTools,
-  type LoadToolsOptions,
-  type LoadToolsParts,
   type PrepareTarget,
-} from './list.ts';
-import type { PreparedTarget } from './credential.ts';
-import { recordAudit, reserveAuditSlot, type AuditParts, type AuditContext } from './audit.ts';
-import { canRetry } from './retry.ts';
+  type PreparedTarget,
+  type SendParts,
+  createPrepareTarget,
+  resolveAllowedServer,
+} from './credential.ts';
 import { needsClientInput } from './dialogue.ts';
+import type { Inbound } from './inbound.ts';
+import { type LoadToolsOptions, type LoadToolsParts, loadTools } from './list.ts';
 import {
   type CallOutcome,
   type ServerOutcome,
@@ -33,11 +30,10 @@ import {
   toAuthRequired,
   toToolErrorResult,
 } from './outcome.ts';
-import { toGatewayError } from '../upstream/toGatewayError.ts';
-import type { ArgumentValidator } from './arguments.ts';
+import { canRetry } from './retry.ts';
+import { type UpstreamRequest, sendToServer } from './send.ts';
 
 export interface CallParts extends SendParts, LoadToolsParts, AuditParts, PolicyParts, EnforceParts {
-  readonly catalog: Catalog;
   readonly arguments: ArgumentValidator;
 }
 
@@ -45,16 +41,13 @@ export interface ToolInvocation {
   readonly server: string;
   readonly tool: string;
   readonly args: JsonObject;
-  /** `mcp-param-*` that the caller sent, whether or not the tool knows them. */
+  /** All `mcp-param-*` headers of the caller. */
   readonly paramHeaders?: HeaderValues;
-  /** Of the server that is meant: one that was made anew under the same name is another. */
+  /** The expected id. The call fails if another server now has the name. */
   readonly serverId?: string;
 }
 
-/**
- * The walk of a tool call: may they, does it exist, do the arguments fit, has its user approved it, with which
- * credential, over which connection, and what came back. Nothing is spent before the steps that can refuse for free.
- */
+/** Calls a tool and records one audit event. */
 export function callTool(parts: CallParts, call: ToolInvocation, inbound: Inbound): Promise<CallOutcome> {
   const { server, tool, args } = call;
   return recordAudit(parts, inbound, { action: 'tool.call', server, tool, args }, (auditContext) =>
@@ -62,7 +55,7 @@ export function callTool(parts: CallParts, call: ToolInvocation, inbound: Inboun
   );
 }
 
-/** The same for whoever writes it down themselves. */
+/** Calls a tool. The caller of this function records the audit event. */
 export async function executeCall(
   parts: CallParts,
   call: ToolInvocation,
@@ -74,16 +67,16 @@ export async function executeCall(
     throw new GatewayError('MCP_TOOL_NOT_FOUND');
   auditContext.server = server;
   reserveAuditSlot(parts, server, auditContext);
+  // A listing during the call prepares the credential too. The call uses the latest one.
   let prepared: Promise<PreparedTarget> | undefined;
-  const budget = createTokenRequestBudget();
-  const obtain = (signal = inbound.signal) =>
-    (prepared = prepareCredential(parts, server, { ...inbound, signal }, { budget }));
-  const context = { parts, server, call, inbound, obtain, getPrepared: () => prepared ?? obtain() };
+  const prepareTarget = createPrepareTarget(parts, server, inbound);
+  const obtain: PrepareTarget = (signal) => (prepared = prepareTarget(signal));
+  const context = { parts, server, call, inbound, obtain };
   try {
     const tool = peekTool(context) ?? (await findTool(context, { refresh: 'if-old' }));
     const approval = requireApproval(context, tool);
     if (approval) await approval;
-    const target = await context.getPrepared();
+    const target = await (prepared ?? obtain());
     auditContext.isPrepared = true;
     return await sendCall(context, target, tool);
   } catch (error) {
@@ -91,27 +84,29 @@ export async function executeCall(
   }
 }
 
-/** One call on its way. */
 interface ToolCallContext {
   readonly parts: CallParts;
   readonly server: AllowedServer;
   readonly call: ToolInvocation;
   readonly inbound: Inbound;
-  /** What this caller presents: obtained when it is first needed, and anew for each listing. */
-  readonly getPrepared: () => Promise<PreparedTarget>;
   readonly obtain: PrepareTarget;
 }
 
-/** The tool, when it is known and the arguments fit it: then nothing but the call itself is asked of the server. */
+/** The cached tool, if it is available and the arguments are valid. Then the call needs no listing. */
 function peekTool(context: ToolCallContext): CatalogTool | undefined {
   const { parts, server, call, inbound } = context;
   const tool = parts.catalog.peek(server, ownerKey(server, inbound.principal))?.find(call.tool);
   return tool && isAvailable(context, tool) && !findArgumentErrors(context, tool) ? tool : undefined;
 }
 
-/** Not known, or not like this: it may be new there, it may have changed, or this may be the first call. */
+/** Lists the tools first: the tool may be new, its schema may have changed, or this is the first call. */
 async function findTool(context: ToolCallContext, options: LoadToolsOptions): Promise<CatalogTool> {
-  const tool = (await loadToolList(context, options)).find(context.call.tool);
+  const { parts, server, call, inbound, obtain } = context;
+  const list = await loadTools(parts, server, obtain, inbound, options).catch((error: unknown) => {
+    // A JSON-RPC error of `tools/list` must not become a failed tool result.
+    throw getSignInReason(error, server) === undefined ? toGatewayError(error, server.name) : error;
+  });
+  const tool = list.find(call.tool);
   if (!tool || !isAvailable(context, tool)) throw new GatewayError('MCP_TOOL_NOT_FOUND');
   const errors = findArgumentErrors(context, tool);
   if (errors) throw new GatewayError('MCP_ARGUMENTS_INVALID', { errors });
@@ -122,28 +117,16 @@ function isAvailable({ parts, server, inbound }: ToolCallContext, tool: CatalogT
   return isToolAvailable(parts.policy(), inbound.principal, server, tool);
 }
 
-/** Nothing is done for a call that its user has not approved, where the policy wants that. */
+/** Rejects unless the user approved this call, if the policy requires approval. */
 function requireApproval(
   { parts, server, call, inbound }: ToolCallContext,
   tool: CatalogTool,
 ): Promise<void> | undefined {
   const { principal, door } = inbound;
   if (decideTool(parts.policy(), principal, server, tool) !== 'ask') return undefined;
-  // A program has nobody who could approve: for it such a tool is absent.
+  // Service principals have no user who can approve.
   if (principal.kind !== 'user') throw new GatewayError('MCP_TOOL_NOT_FOUND');
   return enforceApproval(parts, { principal, server, tool, args: call.args, door });
-}
-
-async function loadToolList(
-  { parts, server, inbound, obtain }: ToolCallContext,
-  options: LoadToolsOptions,
-): Promise<ToolList> {
-  try {
-    return await loadTools(parts, server, obtain, inbound, options);
-  } catch (error) {
-    // What a server answers to a list is no answer of a tool: here it must not become a result.
-    throw getSignInReason(error, server) === undefined ? toGatewayError(error, server.name) : error;
-  }
 }
 
 function findArgumentErrors(
@@ -168,10 +151,10 @@ async function sendCall(
   try {
     return await sendToServer(parts, prepared, toRequest(tool), inbound, async (error) => {
       if (canRetry(error, server, tool)) return toRequest(tool);
-      // What its arguments are mirrored into has changed since we last looked: look again, then once more.
+      // The tool declares other parameter headers than the cached definition: list again and repeat the call.
       if (!isHeaderMismatch(error)) return undefined;
       const changedTool = await findTool(context, { refresh: true });
-      // What was approved was the tool as it was.
+      // An approval covers the definition that the user saw.
       await requireApproval(context, changedTool);
       return toRequest(changedTool);
     });
@@ -182,7 +165,7 @@ async function sendCall(
   }
 }
 
-/** What repeats an argument is written by us, from the arguments; what does not is for whoever knows it. */
+/** The gateway writes the headers that repeat arguments itself and forwards only the other ones. */
 function withoutMirrored({ mirror }: CatalogTool, paramHeaders: HeaderValues): HeaderValues {
   return mirror
     ? Object.fromEntries(Object.entries(paramHeaders).filter(([name]) => !mirror.headers.has(name)))

@@ -11,7 +11,8 @@ import { principalKey } from '../principal/principal.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { callTool } from './callTool.ts';
 import { findServer, listAllowedServers } from '../access/allowedServer.ts';
-import { listServer, listTools, ownerKey } from './list.ts';
+import { ownerKey } from '../tools/catalog.ts';
+import { listServer, listTools } from './list.ts';
 import { readServer } from './read.ts';
 
 const numbers = {

@@ -1,4 +1,4 @@
-import { type Cancellation, LightCancellation, abortReason } from '@behalf/kernel';
+import { type Cancellation, LightCancellation, abortReason, isObject } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { ServerSnapshot } from '../servers/definition.ts';
 import {
@@ -23,16 +23,16 @@ import type { Inbound, InboundPeer } from './inbound.ts';
 import { maskJson } from './mask.ts';
 import type { InputRequiredOutcome, ServerOutcome } from './outcome.ts';
 
-/** What these ask for, a server may ask back. Nothing else is ever a dialogue. */
+/** During these requests the server may request input from the client. */
 export const DIALOGUE_METHODS: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
-/** Questions in one answer, and to a legacy caller in one call. */
+/** Requests for input in one answer, and during one call of a legacy client. */
 const MAX_INPUT_REQUESTS = 16;
 const MISSING_CAPABILITY = -32_021;
 const URL_ELICITATION_REQUIRED = -32_042;
 
 /**
- * What this server may ask of this caller while the request runs; undefined where nobody can be asked. How it asks is of
- * its own era, whichever era the caller is of.
+ * What the server may request from the client during this request; undefined if nothing. The form depends on the era of the
+ * server, not of the client.
  */
 export function createDialogue(
   prepared: PreparedTarget,
@@ -59,7 +59,7 @@ export function createDialogue(
   };
 }
 
-/** Whether this caller may get a task from this server: both of them said that they know the extension. */
+/** Whether the server may start a task for this request: client and server both declare the tasks extension. */
 export function supportsTasks(
   { era, capabilities }: InboundPeer,
   method: string,
@@ -74,7 +74,7 @@ export function supportsTasks(
   );
 }
 
-/** A legacy caller of a tool is told of a page in the result when it cannot be sent there: that one may be asked for. */
+/** The forwarded client capabilities. For tool calls of legacy clients, URL elicitation always works: the result names the page. */
 function capabilitiesOf(
   { server }: PreparedTarget,
   { capabilities, era, sendRequest }: InboundPeer,
@@ -87,7 +87,7 @@ function capabilitiesOf(
   return { ...forwarded, elicitation: { ...(isObject(elicitation) && elicitation), url: {} } };
 }
 
-/** The answers that a caller came back with. Only a modern server knows what to do with them. */
+/** Adds the answers of a repeated request. Legacy servers do not support them. */
 export function withInputResponses(params: JsonObject, { peer }: Inbound, era: Era): JsonObject {
   if (era !== 'modern' || !peer?.retry) return params;
   const { inputResponses, requestState } = peer.retry;
@@ -99,8 +99,8 @@ export function withInputResponses(params: JsonObject, { peer }: Inbound, era: E
 }
 
 /**
- * What a server wants to know before it goes on, as an answer for who can be asked just that. Undefined otherwise: then
- * it is an error. Throws where a legacy caller can be sent to an address first.
+ * Converts an error that requests input to an outcome that this client supports. Undefined if the client does not support it:
+ * then it stays an error. For a legacy client that can open pages, throws the error that names them (-32042).
  */
 export function toInputRequired(
   error: unknown,
@@ -131,14 +131,14 @@ export function toInputRequired(
 
 const URL_ELICITATION: JsonObject = { elicitation: { url: {} } };
 
-/** Whoever does not want to open a page is not asked once more. */
+/** Whether the user declined a page. Then the gateway does not request it again. */
 function hasDeclinedPage({ retry }: InboundPeer): boolean {
   return Object.values(retry?.inputResponses ?? {}).some(
     (response) => isObject(response) && response['action'] !== 'accept',
   );
 }
 
-/** The modern era has no error for it: the pages are questions, and the same request comes again afterwards. */
+/** Modern clients have no error for pages: each page becomes a request for input, and the client repeats its request. */
 function toPageRequests(elicitations: readonly JsonObject[]): InputRequiredOutcome {
   const pageRequests = elicitations.map(({ elicitationId: _id, ...params }, index) => [
     `page-${index + 1}`,
@@ -162,12 +162,12 @@ function buildInputRequired(
   if (!sanitized || (isEmptyRequest && requestState === undefined)) return undefined;
   const fullResult = isEmptyRequest ? result : { ...result, inputRequests: sanitized };
   const masked = maskJson(stripGatewayMeta(fullResult), prepared);
-  // The server's own, for the server alone: it goes back byte for byte.
+  // The server's state is opaque and is returned unchanged, so it is not masked.
   const presented = requestState === undefined ? masked : { ...masked, requestState };
   return { kind: 'input_required', result: presented };
 }
 
-/** The questions as they are passed on; undefined when this caller cannot or may not be asked one of them: then none is. */
+/** The requests for input as forwarded. Undefined if the client does not support one of them: then none is forwarded. */
 export function sanitizeInputRequests(
   inputRequests: JsonObject,
   capabilities: JsonObject,
@@ -189,7 +189,7 @@ export function sanitizeInputRequests(
   return sanitized;
 }
 
-/** What the caller would have to declare; nothing where that would not help, because we do not pass all of it on. */
+/** The capabilities that the client must declare (-32021). Undefined if the gateway does not forward one of them. */
 function findMissingCapabilities(
   { detail: { rpc } }: UpstreamError,
   { server }: PreparedTarget,
@@ -205,12 +205,12 @@ function findMissingCapabilities(
   return names.length > 0 && names.every((name) => name in forwardable) ? forwardable : undefined;
 }
 
-/** That extension and no other: what else is wanted we do not pass on. */
+/** Tasks is the only extension that the gateway forwards. */
 function requiresOnlyTasks(required: JsonObject): boolean {
   return hasTasksCapability(required) && Object.keys(required['extensions'] as JsonObject).length === 1;
 }
 
-/** Where a caller is to be sent first (-32042), as far as they may be sent there. */
+/** The pages that the server requires (-32042). Undefined if the client does not support one of them. */
 function readUrlElicitations(
   data: unknown,
   capabilities: JsonObject,
@@ -229,8 +229,8 @@ function readUrlElicitations(
 }
 
 /**
- * A question as people see it: it says which server asks, because their client knows only us, and it holds neither a
- * token that the server repeats nor words that only we may say.
+ * A request for input as the user sees it. It names the server, because the client knows only the gateway. Presented tokens and
+ * `behalf/` keys are removed.
  */
 function sanitizeRequest(method: string, params: JsonObject, prepared: PreparedTarget): JsonObject {
   const { message } = params;
@@ -242,31 +242,27 @@ function sanitizeRequest(method: string, params: JsonObject, prepared: PreparedT
   return maskJson(stripGatewayMeta(labeled), prepared);
 }
 
-/** -32021: a modern server does nothing for who cannot be asked what it would ask. */
+/** Whether the server refuses the request because the client lacks a capability (-32021) or an input. */
 export function needsClientInput({ reason, detail }: UpstreamError): boolean {
   return reason === 'input_required' || detail.rpc?.code === MISSING_CAPABILITY;
 }
 
-/** A legacy result knows no kinds. One that names a kind all the same must not pass for a question. */
+/** Legacy results have no `resultType`. Removed, so that the result cannot pass for a request for input. */
 export function withoutResultType(response: UpstreamResponse): UpstreamResponse {
   if (response.result['resultType'] === undefined) return response;
   const { resultType: _kind, ...result } = response.result;
   return { kind: 'result', result, json: undefined };
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** How often a modern server may answer one request of a legacy caller with questions. */
+/** How often a modern server may answer one request of a legacy client with requests for input. */
 const MAX_ROUNDS = 8;
 
-/** What goes with the next round: the server's own state, byte for byte, and what the caller answered. */
+/** The parameters of the repeated request: the server's state, unchanged, and the answers. */
 type RetryParams = NonNullable<InboundPeer['retry']>;
 
 /**
- * A modern server answers with questions and forgets the call; a legacy caller is asked while the call goes on. So the
- * caller is asked here, and the server gets the same request again with the answers, until it gives a result.
+ * Connects a legacy client to a modern server. The modern server answers with requests for input and keeps no state. The gateway
+ * sends them to the client during the call and repeats the request with the answers, until the server returns a result.
  */
 export async function runInputRequiredLoop(
   firstResponse: ServerOutcome,
@@ -326,7 +322,7 @@ async function collectInputResponses(
     });
     return { inputResponses: Object.fromEntries(await Promise.all(responses)) };
   } finally {
-    // The others are taken back when one of them cannot be answered.
+    // Cancels the remaining requests if one of them failed.
     linkedAbort.end();
   }
 }
@@ -342,7 +338,7 @@ async function requestInput(
     return await sendRequest(method, params, signal);
   } catch (error) {
     if (signal.aborted) throw error;
-    // A page or form that nobody filled in is one that was closed; for the rest there is no such answer.
+    // An elicitation that failed counts as cancelled by the user. Other requests have no such answer.
     const reply = createFailureResponse(method, method === 'elicitation/create' ? undefined : error);
     if ('result' in reply) return reply.result;
     throw toUnansweredError(prepared, error);
@@ -381,13 +377,13 @@ function toTooManyRoundsError({ server }: PreparedTarget): GatewayError {
   });
 }
 
-/** A page that a server wants opened, with its words. */
+/** A page that the server requires, with its message. */
 interface UrlElicitation {
   readonly url: string;
   readonly message: string;
 }
 
-/** The pages that are asked for, where nothing else is: those can be told to who cannot be sent there. */
+/** The requested pages, if only pages are requested. Undefined otherwise. */
 function extractUrlElicitations(inputRequests: readonly JsonObject[]): readonly UrlElicitation[] | undefined {
   const elicitations: UrlElicitation[] = [];
   for (const { method = 'elicitation/create', params } of inputRequests) {
@@ -398,7 +394,7 @@ function extractUrlElicitations(inputRequests: readonly JsonObject[]): readonly 
   return elicitations.length === 0 ? undefined : elicitations;
 }
 
-/** A client from before pages could be asked for reads the address in the result, and its user calls once more. */
+/** A failed tool result that names the pages, for clients without URL elicitation. The user repeats the call. */
 function toUrlElicitationResult(
   method: string,
   { name }: ServerSnapshot,

@@ -3,60 +3,60 @@ import type { Cancellation } from '@behalf/kernel';
 import type { Principal } from '../principal/principal.ts';
 import type { Era, JsonObject } from '../upstream/upstream.ts';
 
-/** By which door a call came in. */
+/** The adapter that received a call. */
 export type EntryPoint = 'rest' | 'mcp' | 'chat';
 
-/** W3C trace context, as it came in and as it goes on. */
+/** W3C Trace Context and Baggage. */
 export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate?: string;
   readonly baggage?: string;
 }
 
-/** Fields of the chat request that a definition may name as `{{LIBRECHAT_BODY_...}}`. */
+/** Fields of the chat request that a definition can use as `{{LIBRECHAT_BODY_...}}`. */
 export interface RequestFields {
   readonly CONVERSATIONID?: string;
   readonly PARENTMESSAGEID?: string;
   readonly MESSAGEID?: string;
 }
 
-/** What the inbound peer can do while its request is under way. */
+/** The capabilities of the client during its request. */
 export interface InboundPeer {
-  /** Client capabilities in the sense of MCP, as the peer declared them. */
+  /** MCP client capabilities, as declared. */
   readonly capabilities: JsonObject;
-  /** `legacy`: can be asked in the middle of a call, through `ask`. `modern`: gets an `input_required` result back. */
+  /** A `legacy` client answers requests during the call. A `modern` client gets an `input_required` result. */
   readonly era: Era;
-  /** Legacy peers: sends the server's request to the client and waits for the answer: its result, or throws. */
+  /** Legacy clients: sends a server's request to the client and returns the result, or rejects. */
   readonly sendRequest?: (method: string, params: JsonObject, signal: Cancellation) => Promise<JsonObject>;
-  /** Modern peers: what a retried request brings. The door has unwrapped `requestState` already. */
+  /** Modern clients: the answers of a repeated request. The adapter has opened the sealed `requestState`. */
   readonly retry?: { readonly inputResponses?: JsonObject; readonly requestState?: string };
-  /** The log level this request wants. */
+  /** The log level that this request asks for. */
   readonly logLevel?: string;
 }
 
-/** One inbound request: who asks, how long they wait, and what they want to hear meanwhile. */
+/** A request of a caller. */
 export interface Inbound {
   readonly principal: Principal;
   readonly door: EntryPoint;
-  /** Names this very request wherever it is written down. */
+  /** Identifies the request in logs and audit events. */
   readonly id?: string | undefined;
-  /** Aborts when the caller has left. */
+  /** Aborts when the caller disconnects. */
   readonly signal: Cancellation;
   readonly fields?: RequestFields | undefined;
-  /** Which of the caller's own credentials at the server, by its label; by default their default one. */
+  /** Label of one of the caller's credentials at the server. The default credential if absent. */
   readonly credential?: string | undefined;
-  /** Names the inbound request where several calls belong to one. */
+  /** Identifies the inbound request that several calls belong to. */
   readonly request?: string;
   readonly trace?: TraceContext | undefined;
-  /** The inbound hop header; the door out counts it up. */
+  /** The inbound hop header. The upstream client increments it. */
   readonly hop?: string | undefined;
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
   readonly onLog?: ((params: JsonObject) => void) | undefined;
-  /** Absent: nobody can be asked. */
+  /** Absent if the client cannot answer requests. */
   readonly peer?: InboundPeer | undefined;
 }
 
-/** What a caller says of the conversation that its request belongs to. */
+/** The conversation of a REST request in the form of the placeholders. */
 export function requestFields({
   conversationId,
   parentMessageId,

@@ -1,50 +1,51 @@
 import type { ErrorCode } from '@behalf/contracts';
-import { type Cancellation, toAbortSignal } from '@behalf/kernel';
+import { isObject, toAbortSignal } from '@behalf/kernel';
 import { type AllowedServer, findServer, listAllowedServers } from '../access/allowedServer.ts';
-import { createTokenRequestBudget } from '../credentials/obo/bearer.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { type Principal, principalKey } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../servers/definition.ts';
+import { ownerKey } from '../tools/catalog.ts';
 import type { ListSubscriptions } from '../tools/changes.ts';
 import type { ItemListCache } from '../tools/itemLists.ts';
 import { type Absence, type ServerAvailability, loadFromEachServer } from '../tools/listForUser.ts';
-import { prefixedNamesOf, unwrapAddress, wrapAddress } from '../tools/names.ts';
 import {
   type ListedNames,
   type Naming,
   type ServerKeys,
   type UnprefixedNameLookup,
   createUnprefixedNameLookup,
-} from '../tools/naming.ts';
+  prefixedNamesOf,
+  unwrapAddress,
+  wrapAddress,
+} from '../tools/names.ts';
 import type { ToolSearch } from '../tools/search/toolSearch.ts';
 import type { CatalogTool, ToolList } from '../tools/toolList.ts';
 import type { ItemList, ListMethod } from '../upstream/listAll.ts';
 import type { JsonObject, ListKind } from '../upstream/upstream.ts';
 import type { CallParts } from './callTool.ts';
 import type { Inbound } from './inbound.ts';
-import { type ListToolsParts, listServer, listToolsOfServers, loadTools, ownerKey } from './list.ts';
-import { prepareCredential } from './send.ts';
+import { type ListToolsParts, listServer, listToolsOfServers, loadCallerTools } from './list.ts';
 
-/** What a door shows: one server under its own names, or all that the caller may use, side by side. */
+/** An MCP endpoint: one server with its own names, or all servers of the caller with public names. */
 export type EndpointSelector = { readonly kind: 'one'; readonly server: string } | { readonly kind: 'all' };
 
 export interface EndpointParts extends Omit<CallParts, 'registry'>, ListToolsParts {
   readonly registry: ListToolsParts['registry'];
   readonly serverKeys: ServerKeys;
-  /** As the configuration has it now. */
+  /** The naming of the current configuration. */
   readonly naming: () => Naming;
   readonly itemLists: ItemListCache;
   readonly listSubscriptions: Pick<ListSubscriptions, 'isSubscribed'>;
 }
 
-/** A server of which nothing is shown, or not all, and why. */
+/** A server whose items are missing from a list, and why. */
 export interface MissingServer {
   readonly server: ServerSnapshot;
   readonly state: Exclude<ServerAvailability, 'connected'>;
   readonly code: ErrorCode;
 }
 
-/** The servers behind an endpoint, in an order that is the same everywhere. */
+/** The servers of an endpoint, sorted by name. */
 export function endpointServers(
   parts: EndpointParts,
   principal: Principal,
@@ -54,7 +55,7 @@ export function endpointServers(
   return listAllowedServers(parts, principal).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** What the names of this server begin with there; undefined where they stand alone. */
+/** The key in the public names of this server. Undefined at the endpoint of one server. */
 export function serverKeyAt(
   parts: Pick<EndpointParts, 'serverKeys'>,
   { tenant }: Principal,
@@ -67,11 +68,11 @@ export function serverKeyAt(
 export interface EndpointList {
   readonly items: readonly JsonObject[];
   readonly missing: readonly MissingServer[];
-  /** Whether every server of it tells when it changes. */
+  /** Whether the gateway is notified of changes by every server of the list. */
   readonly hasChangeNotifications: boolean;
 }
 
-/** A tool under the name by which a call at an endpoint finds it. */
+/** A tool with its name at an endpoint. */
 export interface EndpointTool {
   readonly name: string;
   readonly server: ServerSnapshot;
@@ -82,7 +83,7 @@ interface EndpointTools extends Omit<EndpointList, 'items'> {
   readonly tools: readonly EndpointTool[];
 }
 
-/** The tools that a call at this endpoint would find, under the names by which it would find them. */
+/** The tools of an endpoint, in MCP form. */
 export async function listEndpointTools(
   parts: EndpointParts,
   inbound: Inbound,
@@ -92,7 +93,7 @@ export async function listEndpointTools(
   return { items: tools.map(({ name, tool }) => ({ ...tool.definition, name })), ...rest };
 }
 
-/** The same as the catalog has them. `only`: of the server of this name, where there is one for this caller. */
+/** The tools of an endpoint or of one of its servers. */
 async function loadEndpointTools(
   parts: EndpointParts,
   inbound: Inbound,
@@ -133,7 +134,7 @@ async function loadEndpointTools(
   };
 }
 
-/** What is listed besides tools. Prompts are named as tools are; addresses of the operator's servers stay as they are unless two have one. */
+/** The prompts, resources or resource templates of an endpoint. Prompts are named like tools. */
 export async function listEndpointItems(
   parts: EndpointParts,
   inbound: Inbound,
@@ -160,7 +161,7 @@ export async function listEndpointItems(
   return { items, missing, hasChangeNotifications: haveChangeNotifications(parts, servers, kind) };
 }
 
-/** What each of these servers has of one kind. */
+/** The prompts, resources or resource templates of each server. */
 export function loadItems(
   parts: EndpointParts,
   inbound: Inbound,
@@ -190,7 +191,7 @@ function createPromptNameLookup(
   return createUnprefixedNameLookup(parts, principal, 'prompts', ({ name }) => namesByServer.get(name));
 }
 
-/** Prompts by name. Of what has none nothing is shown. */
+/** The names of listed prompts. Prompts without a name are dropped. */
 export function readPromptNames({ items, complete }: ItemList): ListedNames {
   return { names: items.flatMap(({ name }) => (typeof name === 'string' ? [name] : [])), complete };
 }
@@ -220,9 +221,9 @@ interface AddressedLists {
 }
 
 /**
- * Addresses by which a read reaches that very server: bare where no other server of the operator has the same, also none that is
- * away. What users made never stands bare among them, so that no address changes with what others have: but for apps that a tool of
- * theirs names, which clients look for under that address alone.
+ * Wraps addresses so that a read reaches the listed server. An address of an operator's server stays as it is if no other
+ * operator's server has it, including servers that are unavailable. Addresses of users' servers are always wrapped, so they
+ * never depend on other servers. Apps that a tool names are not wrapped: clients find them only by that address.
  */
 function withPublicAddresses(
   { itemLists, catalog }: EndpointParts,
@@ -256,13 +257,13 @@ function withPublicAddresses(
   );
 }
 
-/** Where there is but one server, its failure is the answer. That its user must sign in is not: lists go on without. */
+/** The list of a single server fails if the server fails. If only a sign-in is missing, the list is empty instead. */
 function throwIfSingleServer(endpoint: EndpointSelector, state: Absence['state'], cause: unknown): void {
   if (endpoint.kind === 'all' || state === 'needs_authorization') return;
   throw cause instanceof Error ? cause : new GatewayError('MCP_UNREACHABLE');
 }
 
-/** A shared server that says when its lists change is listened to; a user's own is asked again when it is used. */
+/** The gateway subscribes to list changes of shared servers only. Lists of user-scoped servers are refreshed when used. */
 function haveChangeNotifications(
   { listSubscriptions }: EndpointParts,
   servers: readonly ServerSnapshot[],
@@ -279,18 +280,18 @@ export interface ToolSearchParts {
 interface ToolSearchRequest {
   readonly query: string;
   readonly limit: number;
-  /** Only of this one. One that is not there, or not for this caller, has no tools. */
+  /** Limits the search to this server. No tools if the caller may not use it. */
   readonly server?: string | undefined;
 }
 
 interface ToolSearchResult {
   readonly tools: readonly EndpointTool[];
-  /** Among how many. */
+  /** Number of tools searched. */
   readonly searchedCount: number;
   readonly missing: readonly MissingServer[];
 }
 
-/** The tools that fit best, among those that a list would show this caller and no others. */
+/** The best matches among the tools that the caller can list. */
 export async function searchEndpointTools(
   { servers, search }: ToolSearchParts,
   inbound: Inbound,
@@ -302,22 +303,20 @@ export async function searchEndpointTools(
   return { tools: await search.find(tools, query, limit, context), searchedCount: tools.length, missing };
 }
 
-/** Where MCP Apps are. Clients insist on it: such an address cannot stand behind a key. */
+/** Whether the address is an MCP App. Clients require the scheme, so these addresses cannot be wrapped. */
 export function isAppAddress(address: string): boolean {
   return address.startsWith('ui://');
 }
 
-/** Whether a tool says that this is its app. A server need not list what its tools name. */
+/** Whether a tool names this address as its app. Servers need not list such resources. */
 export function namesApp({ tools }: Pick<ToolList, 'tools'>, address: string): boolean {
   return tools.some(({ _meta = {} }) => {
     const { ui, 'ui/resourceUri': legacyAddress } = _meta;
-    const currentAddress =
-      typeof ui === 'object' && ui !== null && 'resourceUri' in ui ? ui.resourceUri : undefined;
-    return currentAddress === address || legacyAddress === address;
+    return (isObject(ui) && ui['resourceUri'] === address) || legacyAddress === address;
   });
 }
 
-/** The tools of each of these, or what they were when they could last be listed; undefined where they never were. */
+/** The tools of each server, or the cached ones if the server cannot be listed. Undefined if there are none. */
 export async function loadLastKnownTools(
   parts: EndpointParts,
   inbound: Inbound,
@@ -325,13 +324,7 @@ export async function loadLastKnownTools(
 ): Promise<(readonly [AllowedServer, ToolList | undefined])[]> {
   const results = await loadFromEachServer(
     servers,
-    (server, signal) => {
-      const serverInbound = { ...inbound, signal };
-      const budget = createTokenRequestBudget();
-      const obtain = (cancellation: Cancellation = signal) =>
-        prepareCredential(parts, server, { ...serverInbound, signal: cancellation }, { budget });
-      return loadTools(parts, server, obtain, serverInbound);
-    },
+    (server, signal) => loadCallerTools(parts, server, { ...inbound, signal }),
     { clock: parts.clock, signal: toAbortSignal(inbound.signal) },
   );
   return results.map(([server, list]) => [

@@ -1,24 +1,25 @@
 import type { UpstreamTarget } from '../upstream/target.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
-import type { PreparedTarget } from './credential.ts';
+import { type PreparedTarget, getBearer, getTarget } from './credential.ts';
 import type { ServerOutcome } from './outcome.ts';
-import { getBearer } from './retry.ts';
 
-/** Shorter ones would mask half a sentence and hide nothing. */
+/** Shorter secrets are not masked: they would match ordinary words. */
 const MIN_MASKED_LENGTH = 8;
 const REDACTED = '[redacted]';
 
 /**
- * A server's own words without what it was shown to let us in. Some repeat the key that they refuse, and where the key
- * is the operator's it is not for who calls.
+ * Masks all secrets that the gateway presented to the server, in an error text of the server. Some servers repeat the
+ * refused key, and the operator's keys must not reach the caller.
  */
 export function maskPresentedSecrets(text: string, prepared: PreparedTarget): string {
-  const target = 'holder' in prepared ? prepared.holder.target : prepared.server.target;
-  const secrets = [...readStaticSecrets(target), ...(getBearer(prepared)?.presentedTokens() ?? [])];
+  const secrets = [
+    ...readStaticSecrets(getTarget(prepared)),
+    ...(getBearer(prepared)?.presentedTokens() ?? []),
+  ];
   return redactSecrets(text, selectMaskable(secrets));
 }
 
-/** All that a server was shown in one conversation, for whoever masks more than one text. */
+/** All secrets that the gateway presented on a connection, to mask several texts. */
 export function collectPresentedSecrets(target: UpstreamTarget): readonly string[] {
   const tokens = target.type === 'stdio' ? [] : (target.bearer?.presentedTokens() ?? []);
   return selectMaskable([...readStaticSecrets(target), ...tokens]);
@@ -28,7 +29,7 @@ export function redactSecrets(text: string, secrets: readonly string[]): string 
   return secrets.reduce((masked, value) => masked.replaceAll(value, REDACTED), text);
 }
 
-/** The longest first: one may hold another. */
+/** Longest first, because one secret can contain another. */
 function selectMaskable(secrets: readonly string[]): readonly string[] {
   return [...new Set(secrets)]
     .filter((value) => value.length >= MIN_MASKED_LENGTH)
@@ -36,30 +37,27 @@ function selectMaskable(secrets: readonly string[]): readonly string[] {
 }
 
 /**
- * A result without the token that the server was shown for it: a tool that repeats it would hand a user's token to a model, to
- * its provider and to whatever keeps the conversation. Keys of headers stay: they may be what the tool is about, such as a name.
+ * Masks the access tokens of the call in the outcome. Otherwise a tool that repeats the token would hand it to the model, the
+ * model's provider and the stored conversation. Static header values stay, because they can be legitimate content, such as
+ * a user name.
  */
 export function maskTokens<T extends ServerOutcome>(outcome: T, prepared: PreparedTarget): T {
   const bearer = getBearer(prepared);
   if (!bearer) return outcome;
   const json = outcome.kind === 'result' ? outcome.json : undefined;
   const text = json ?? JSON.stringify(outcome.result);
-  // Some writers escape every slash (RFC 8259, section 7).
+  // JSON may escape every slash (RFC 8259, section 7).
   const containsToken = (token: string) =>
     text.includes(token) || text.includes(token.replaceAll('/', '\\/'));
   const found = bearer
     .presentedTokens()
     .filter((token) => token.length >= MIN_MASKED_LENGTH && containsToken(token));
   if (found.length === 0) return outcome;
-  const masked = found.reduce(
-    (rest, token) => rest.replaceAll(token, REDACTED),
-    JSON.stringify(outcome.result),
-  );
-  const result = JSON.parse(masked) as JsonObject;
+  const result = JSON.parse(redactSecrets(JSON.stringify(outcome.result), found)) as JsonObject;
   return { ...outcome, result, ...(outcome.kind === 'result' && { json: undefined }) };
 }
 
-/** The same for what a server says before its result: progress, a log message, a question. */
+/** Masks the access tokens of the call in a message that precedes the result: progress, a log message, a request. */
 export function maskJson<T extends JsonObject>(value: T, prepared: PreparedTarget): T {
   const bearer = getBearer(prepared);
   if (!bearer) return value;
@@ -67,8 +65,7 @@ export function maskJson<T extends JsonObject>(value: T, prepared: PreparedTarge
   const found = bearer
     .presentedTokens()
     .filter((token) => token.length >= MIN_MASKED_LENGTH && text.includes(token));
-  if (found.length === 0) return value;
-  return JSON.parse(found.reduce((rest, token) => rest.replaceAll(token, REDACTED), text)) as T;
+  return found.length === 0 ? value : (JSON.parse(redactSecrets(text, found)) as T);
 }
 
 function readStaticSecrets(target: UpstreamTarget): string[] {
@@ -77,7 +74,7 @@ function readStaticSecrets(target: UpstreamTarget): string[] {
   return [...query, ...Object.values(target.headers).flatMap(listHeaderForms)];
 }
 
-/** A key is repeated with its scheme or without, and a password as it was before it was encoded. */
+/** The forms in which a server can repeat a header value: with and without the scheme, and Basic credentials decoded. */
 function listHeaderForms(value: string): string[] {
   const [, scheme = '', rest = ''] = /^(\S+) +(.+)$/.exec(value) ?? [];
   if (scheme.toLowerCase() !== 'basic') return [value, rest];

@@ -6,12 +6,13 @@ import {
   recordAudit,
   reserveAuditSlot,
 } from './audit.ts';
+import { type SendParts, prepareCredential, resolveAllowedServer } from './credential.ts';
 import type { Inbound } from './inbound.ts';
 import { type ServerOutcome, isMethodNotFound, toCallerError, toNotFoundError } from './outcome.ts';
 import { canRetry } from './retry.ts';
-import { type SendParts, prepareCredential, resolveAllowedServer, sendToServer } from './send.ts';
+import { sendToServer } from './send.ts';
 
-/** What a server has besides tools, read on the same way as a tool is called. */
+/** Reads a resource or a prompt through the same pipeline as a tool call. */
 export type ReadRequest =
   | { readonly method: 'resources/read'; readonly params: { readonly uri: string } }
   | {
@@ -30,7 +31,7 @@ export function readServer(
   const audited: AuditedRequest =
     request.method === 'prompts/get'
       ? { action: 'prompt.get', server: name, tool: request.params.name, args: request.params.arguments }
-      : // The address of a resource is chosen by whoever asks, and may hold anything.
+      : // The caller chooses the URI, and it can contain anything, so it is not recorded.
         { action: 'resource.read', server: name };
   return recordAudit(parts, inbound, audited, (auditContext) =>
     executeRead(parts, name, request, inbound, auditContext),
@@ -59,7 +60,7 @@ async function executeRead(
   }
 }
 
-/** `completion/complete`, of a prompt's argument or a part of a resource's address. */
+/** `completion/complete` for an argument of a prompt or of a resource template. */
 export interface CompletionRequest {
   readonly ref: JsonObject;
   readonly argument: JsonObject;
@@ -73,8 +74,8 @@ const EMPTY_COMPLETION: UpstreamResponse = {
 };
 
 /**
- * What a server suggests while somebody types. It is no use of what it completes, so that nothing is written down, as
- * for lists. A server that suggests nothing at all is no error.
+ * Returns the server's suggestions for an argument. Like lists, completions are not audited. If the server does not support
+ * completion, the result is empty.
  */
 export async function completeServer(
   parts: SendParts,

@@ -1,14 +1,17 @@
+/**
+ * Finds the server and the upstream name behind a public name at an MCP endpoint. Forbidden and missing look the same. If a
+ * server cannot be listed, the call itself reports why, because the errors of calls are more precise than those of lists.
+ */
 import { isValidAlias } from '@behalf/contracts';
-import { type AllowedServer, checkAccess, resolveServer } from '../access/allowedServer.ts';
-import { createTokenRequestBudget } from '../credentials/obo/bearer.ts';
+import type { AllowedServer } from '../access/allowedServer.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import type { ToolList } from '../tools/catalog.ts';
+import { type ToolList, ownerKey } from '../tools/catalog.ts';
 import type { LoadFailure } from '../tools/listForUser.ts';
-import { prefixedNamesOf } from '../tools/names.ts';
-import { canBeUnprefixed } from '../tools/naming.ts';
+import { canBeUnprefixed, prefixedNamesOf } from '../tools/names.ts';
 import type { CatalogTool } from '../tools/toolList.ts';
+import { resolveAllowedServer } from './credential.ts';
 import type { Inbound } from './inbound.ts';
-import { loadTools, ownerKey } from './list.ts';
+import { loadCallerTools } from './list.ts';
 import {
   type EndpointParts,
   type EndpointSelector,
@@ -16,51 +19,56 @@ import {
   readPromptNames,
   serverKeyAt,
 } from './listEndpoint.ts';
-import { prepareCredential } from './send.ts';
 
-/** What a name at an endpoint means: a server, and what that server itself calls it. */
+/** A server and the name that the server uses. */
 export interface RoutedName {
   readonly server: string;
   readonly name: string;
 }
 
-/** Also the tool as it is known, where it is. */
 export interface RoutedTool extends RoutedName {
+  /** The tool, if it is cached. */
   readonly tool: CatalogTool | undefined;
 }
 
-/** Whose tool this is: at once when it is known. What is forbidden and what does not exist are told alike. */
+type NotFoundCode = 'MCP_TOOL_NOT_FOUND' | 'MCP_PROMPT_NOT_FOUND';
+
+/** Finds the server of a tool, synchronously if the tools are cached. */
 export function routeTool(
   parts: EndpointParts,
   inbound: Inbound,
   endpoint: EndpointSelector,
   publicName: string,
 ): RoutedTool | Promise<RoutedTool> {
-  const { principal } = inbound;
-  if (endpoint.kind === 'one') {
-    const server = checkAccess(
-      parts,
-      principal,
-      resolveServer(parts.registry, principal, endpoint.server),
-      'MCP_TOOL_NOT_FOUND',
-    );
-    const list = parts.catalog.peek(server, ownerKey(server, principal));
-    return list
-      ? { server: server.name, name: publicName, tool: list.find(publicName) }
-      : loadAndRouteTool(parts, inbound, endpoint, server, publicName);
-  }
-  const unprefixed = routeUnprefixedTool(parts, inbound, publicName);
+  const unprefixed = endpoint.kind === 'all' ? routeUnprefixedTool(parts, inbound, publicName) : undefined;
   if (unprefixed) return unprefixed;
-  for (const server of findCandidates(parts, inbound, publicName, 'MCP_TOOL_NOT_FOUND')) {
-    const list = parts.catalog.peek(server, ownerKey(server, principal));
-    const routed = list && findRoutedTool(parts, inbound, endpoint, server, list, publicName);
-    if (routed) return routed;
-    return loadAndRouteTool(parts, inbound, endpoint, server, publicName);
-  }
-  throw new GatewayError('MCP_TOOL_NOT_FOUND');
+  const [server] =
+    endpoint.kind === 'one'
+      ? [resolveAllowedServer(parts, inbound, endpoint.server, 'MCP_TOOL_NOT_FOUND')]
+      : findCandidates(parts, inbound, publicName, 'MCP_TOOL_NOT_FOUND');
+  if (!server) throw new GatewayError('MCP_TOOL_NOT_FOUND');
+  const list = peekTools(parts, inbound, server);
+  const routed = list && findRoutedTool(parts, inbound, endpoint, server, list, publicName);
+  return routed ?? loadAndRouteTool(parts, inbound, endpoint, server, publicName);
 }
 
-/** Not known: it may be new there, or this is the first call. */
+function peekTools(
+  parts: EndpointParts,
+  { principal }: Inbound,
+  server: AllowedServer,
+): ToolList | undefined {
+  return parts.catalog.peek(server, ownerKey(server, principal));
+}
+
+/** Undefined if the server cannot be listed. */
+function tryLoadTools(
+  parts: EndpointParts,
+  inbound: Inbound,
+  server: AllowedServer,
+): Promise<ToolList | undefined> {
+  return loadCallerTools(parts, server, inbound, { refresh: 'if-old' }).catch(() => undefined);
+}
+
 async function loadAndRouteTool(
   parts: EndpointParts,
   inbound: Inbound,
@@ -68,29 +76,20 @@ async function loadAndRouteTool(
   server: AllowedServer,
   publicName: string,
 ): Promise<RoutedTool> {
-  const budget = createTokenRequestBudget();
-  const obtain = (signal = inbound.signal) =>
-    prepareCredential(parts, server, { ...inbound, signal }, { budget });
-  let list: CachedToolList;
-  try {
-    list = await loadTools(parts, server, obtain, inbound, { refresh: 'if-old' });
-  } catch {
-    // Why it cannot be listed is what the call itself will say, in the words of a call. No tool has a name like this.
-    return { server: server.name, name: publicName, tool: undefined };
-  }
+  const list = await tryLoadTools(parts, inbound, server);
+  // No tool has a name with a prefix, so the call fails with the reason why the server cannot be listed.
+  if (!list) return { server: server.name, name: publicName, tool: undefined };
   const routed = findRoutedTool(parts, inbound, endpoint, server, list, publicName);
   if (!routed) throw new GatewayError('MCP_TOOL_NOT_FOUND');
   return routed;
 }
-
-type CachedToolList = NonNullable<ReturnType<EndpointParts['catalog']['peek']>>;
 
 function findRoutedTool(
   parts: EndpointParts,
   { principal }: Inbound,
   endpoint: EndpointSelector,
   server: AllowedServer,
-  list: CachedToolList,
+  list: ToolList,
   publicName: string,
 ): RoutedTool | undefined {
   if (endpoint.kind === 'one') return { server: server.name, name: publicName, tool: list.find(publicName) };
@@ -101,18 +100,16 @@ function findRoutedTool(
   return name === undefined ? undefined : { server: server.name, name, tool: list.find(name) };
 }
 
-/** The servers that the caller may use and that a name can belong to. */
+/** The server whose key the public name begins with, if the caller may use it. */
 function findCandidates(
   parts: EndpointParts,
-  { principal }: Inbound,
+  inbound: Inbound,
   publicName: string,
-  notFoundCode: 'MCP_TOOL_NOT_FOUND' | 'MCP_PROMPT_NOT_FOUND',
+  notFoundCode: NotFoundCode,
 ): AllowedServer[] {
   return parts.serverKeys
-    .findServerNames(principal.tenant, publicName)
-    .map((name) =>
-      checkAccess(parts, principal, resolveServer(parts.registry, principal, name), notFoundCode),
-    );
+    .findServerNames(inbound.principal.tenant, publicName)
+    .map((name) => resolveAllowedServer(parts, inbound, name, notFoundCode));
 }
 
 export async function routePrompt(
@@ -130,34 +127,31 @@ export async function routePrompt(
       if ('absence' in listed) return handleUnlistedServer(listed, { server: server.name, name: publicName });
       const key = serverKeyAt(parts, inbound.principal, endpoint, server);
       if (key === undefined) continue;
-      const listNames = () => listed.items.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
-      const name = prefixedNamesOf(listed, key, server.id, listNames).upstreamName(publicName);
+      const names = prefixedNamesOf(listed, key, server.id, () => readPromptNames(listed).names);
+      const name = names.upstreamName(publicName);
       if (name !== undefined) return { server: server.name, name };
     }
   }
   throw new GatewayError('MCP_PROMPT_NOT_FOUND');
 }
 
-type NotFoundCode = 'MCP_TOOL_NOT_FOUND' | 'MCP_PROMPT_NOT_FOUND';
-
-/** What a name without a key means: by the rules of `createUnprefixedNameLookup`. Undefined: such a name has a key before it. */
+/** Resolves an alias or an unprefixed name by the rules of `createUnprefixedNameLookup`. Undefined for prefixed names. */
 function routeUnprefixedTool(
   parts: EndpointParts,
   inbound: Inbound,
   publicName: string,
 ): RoutedTool | Promise<RoutedTool> | undefined {
   const naming = parts.naming();
-  const { principal } = inbound;
   const aliased = naming.tools.resolveAlias(publicName);
   if (aliased) {
     const server = resolveConfiguredServer(parts, inbound, aliased.server, 'MCP_TOOL_NOT_FOUND');
-    const tool = parts.catalog.peek(server, ownerKey(server, principal))?.find(aliased.name);
+    const tool = peekTools(parts, inbound, server)?.find(aliased.name);
     return tool ? { ...aliased, tool } : loadAliasedTool(parts, inbound, server, aliased.name);
   }
   if (naming.priority.length === 0 || !isValidAlias(publicName)) return undefined;
   for (const name of naming.priority) {
     const server = resolveConfiguredServer(parts, inbound, name, 'MCP_TOOL_NOT_FOUND');
-    const list = parts.catalog.peek(server, ownerKey(server, principal));
+    const list = peekTools(parts, inbound, server);
     const tool = list?.find(publicName);
     if (tool && canBeUnprefixed(naming, 'tools', name, publicName))
       return { server: name, name: publicName, tool };
@@ -166,22 +160,16 @@ function routeUnprefixedTool(
   return loadByPriority(parts, inbound, publicName);
 }
 
-/** Only the servers of the configuration have such names; one that the caller may not use is told like one without. */
+/** Only servers of the configuration can have unprefixed names. */
 function resolveConfiguredServer(
   parts: EndpointParts,
-  { principal }: Inbound,
+  inbound: Inbound,
   name: string,
   notFoundCode: NotFoundCode,
 ): AllowedServer {
-  const server = resolveServer(parts.registry, principal, name);
-  return checkAccess(parts, principal, server?.source === 'user' ? undefined : server, notFoundCode);
-}
-
-function loadServerTools(parts: EndpointParts, inbound: Inbound, server: AllowedServer): Promise<ToolList> {
-  const budget = createTokenRequestBudget();
-  const obtain = (signal = inbound.signal) =>
-    prepareCredential(parts, server, { ...inbound, signal }, { budget });
-  return loadTools(parts, server, obtain, inbound, { refresh: 'if-old' });
+  const server = resolveAllowedServer(parts, inbound, name, notFoundCode);
+  if (server.source === 'user') throw new GatewayError(notFoundCode);
+  return server;
 }
 
 async function loadAliasedTool(
@@ -190,12 +178,11 @@ async function loadAliasedTool(
   server: AllowedServer,
   name: string,
 ): Promise<RoutedTool> {
-  // Why it cannot be listed is what the call itself will say, in the words of a call.
-  const list = await loadServerTools(parts, inbound, server).catch(() => undefined);
+  const list = await tryLoadTools(parts, inbound, server);
   return { server: server.name, name, tool: list?.find(name) };
 }
 
-/** Not known: it may be new somewhere, or this is the first call. Each is asked only after those before it lack it. */
+/** Lists the servers of the priority list one after the other, until one has the tool. */
 async function loadByPriority(
   parts: EndpointParts,
   inbound: Inbound,
@@ -205,9 +192,9 @@ async function loadByPriority(
   for (const name of naming.priority) {
     const server = resolveConfiguredServer(parts, inbound, name, 'MCP_TOOL_NOT_FOUND');
     const isUnprefixed = canBeUnprefixed(naming, 'tools', name, publicName);
-    const list = await loadServerTools(parts, inbound, server).catch(() => undefined);
+    const list = await tryLoadTools(parts, inbound, server);
     const tool = list?.find(publicName);
-    // One that cannot be listed may have it, so nobody behind it is asked: the call itself says what is wrong there.
+    // A server that cannot be listed may have the tool, so no later server gets the call.
     if (isUnprefixed && (tool || !list)) return { server: name, name: publicName, tool };
     if (!list?.complete) break;
   }
@@ -234,7 +221,7 @@ async function routeUnprefixedPrompt(
       const [, listed] = firstResult;
       const isUnprefixed = canBeUnprefixed(naming, 'prompts', name, publicName);
       if ('absence' in listed) {
-        // For a name that is another's nobody is sent to sign in.
+        // The name may belong to another server, so the user is not asked to sign in here.
         if (!isUnprefixed) throw listed.cause;
         return handleUnlistedServer(listed, { server: name, name: publicName });
       }
@@ -246,10 +233,7 @@ async function routeUnprefixedPrompt(
   throw new GatewayError('MCP_PROMPT_NOT_FOUND');
 }
 
-/**
- * What a prompt's name means at a server that cannot be listed. That its user must sign in there first is what the request
- * itself will say, in the best form that the client has; anything else is the answer.
- */
+/** If the user must sign in first, the request itself reports it, in the best form for the client. */
 function handleUnlistedServer({ absence, cause }: LoadFailure, routedName: RoutedName): RoutedName {
   if (absence.state === 'needs_authorization') return routedName;
   throw cause;

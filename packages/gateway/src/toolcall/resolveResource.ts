@@ -2,10 +2,10 @@ import type { AllowedServer } from '../access/allowedServer.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../servers/definition.ts';
+import { ownerKey } from '../tools/catalog.ts';
 import { matchesTemplate, unwrapAddress } from '../tools/names.ts';
 import type { ItemList, ListMethod } from '../upstream/listAll.ts';
 import type { Inbound } from './inbound.ts';
-import { ownerKey } from './list.ts';
 import {
   type EndpointParts,
   type EndpointSelector,
@@ -17,7 +17,7 @@ import {
 } from './listEndpoint.ts';
 import type { RoutedName } from './resolveName.ts';
 
-/** Who vouches for a server, towards one caller: the operator, the caller, or somebody else. */
+/** Who defined a server: the operator, the caller, or another user who shares it. Highest trust first. */
 const trustLevels = ['operator', 'own', 'shared'] as const;
 type TrustLevel = (typeof trustLevels)[number];
 
@@ -27,10 +27,11 @@ function trustLevelOf({ source, author }: ServerSnapshot, { userId }: Principal)
 }
 
 /**
- * Whose resource this is. One that two servers of the same standing have is neither's, unless the address says whose. Bare addresses are
- * the operator's servers': those need not list what their results link to, and a server of a user could list it in their
- * place. Only an app that a tool of theirs names is read from those without a key, while all of higher standing are known to lack
- * it: who shares a server must not get what is asked of the operator's by waiting for that to fail.
+ * Finds the server of a resource. If several servers of one trust level have the address, the caller must use the wrapped
+ * address. Unwrapped addresses belong to the operator's servers, whose results can link to resources that they do not list.
+ * Servers of users answer only to unwrapped addresses of apps that their tools name, and only if all servers of higher trust
+ * are known to lack the address. Otherwise a shared server could capture requests for an operator's server that is
+ * unavailable.
  */
 export async function routeResource(
   parts: EndpointParts,
@@ -52,7 +53,7 @@ export async function routeResource(
     remaining = remaining.filter((server) => !group.includes(server));
     const findClaims = trustLevel === 'operator' ? findAddressClaims : findAppClaims;
     const { owners, undetermined } = await findClaims(parts, inbound, group, address);
-    // Among strangers each may be the one whose address another took.
+    // Another shared server that cannot be listed may be the real owner.
     const isUndecided = trustLevel === 'shared' && undetermined.some((server) => !owners.includes(server));
     if (owners.length > 0 && !isUndecided) return requireSingleOwner(owners, address);
     if (undetermined.length > 0 && (isUndecided || remaining.length > 0))
@@ -63,11 +64,11 @@ export async function routeResource(
 
 interface AddressClaims {
   readonly owners: readonly AllowedServer[];
-  /** Those that may have it: never listed, or not as a whole. */
+  /** Servers that may have the address: never listed, or listed incompletely. */
   readonly undetermined: readonly AllowedServer[];
 }
 
-/** Who has this address: by name, by what a tool names, or else by a template. Of those that are away, by what they last had. */
+/** Servers that list the address, name it in a tool, or have a matching template. Uses the last known lists. */
 async function findAddressClaims(
   parts: EndpointParts,
   inbound: Inbound,
@@ -91,7 +92,7 @@ async function findAddressClaims(
   return { owners: templateOwners, undetermined: [...undetermined, ...findUndetermined(templates)] };
 }
 
-/** Whose tools name this address. */
+/** Servers whose tools name the address as their app. */
 async function findAppClaims(
   parts: EndpointParts,
   inbound: Inbound,
@@ -136,7 +137,7 @@ function findUndetermined(
   return lists.flatMap(([server, listed]) => (listed?.complete ? [] : [server]));
 }
 
-/** A template that fits every address would claim those of all other servers. */
+/** A template without a scheme would match the addresses of all other servers. */
 function hasScheme(template: string): boolean {
   return /^[a-z][a-z0-9+.-]*:/i.test(template);
 }
@@ -145,7 +146,7 @@ function requireSingleOwner(servers: readonly AllowedServer[], address: string):
   const [server, secondServer] = servers;
   if (!server) throw new GatewayError('MCP_RESOURCE_NOT_FOUND');
   if (secondServer && isAppAddress(address))
-    // A list gives it bare for each of them: hosts know an app by how its address begins.
+    // Lists never wrap `ui://` addresses, because hosts recognize apps by the scheme.
     throw new GatewayError('MCP_RESOURCE_NOT_FOUND', {
       detail: `Several servers have an app at this address. Read it as behalf:<server>/${address} with the name of the server whose tool refers to it, or use the endpoint of that server.`,
     });

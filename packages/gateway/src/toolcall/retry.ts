@@ -1,19 +1,19 @@
 import { type Cancellation, rejectOnAbort } from '@behalf/kernel';
+import { SignInRequired } from '../credentials/signInRequired.ts';
 import type { ServerSnapshot } from '../servers/definition.ts';
-import type { Bearer } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import type { PreparedTarget } from './credential.ts';
+import { type PreparedTarget, getBearer } from './credential.ts';
 
-/** What is known of a tool that matters when its outcome is not. */
+/** The parts of a tool that decide whether the gateway may repeat its call. */
 interface IdempotencyHints {
   readonly name: string;
   readonly annotations?: { readonly readOnlyHint?: unknown; readonly idempotentHint?: unknown } | undefined;
 }
 
 /**
- * Whether a failed request may be sent once more. What cannot have run: the connection was gone before anything was
- * sent. (A lost session is begun anew and asked again where the session is kept.) When it may have run, only if the
- * operator vouches for the tool: a server's own word that it is harmless counts for nothing.
+ * Whether a failed request may be sent once more. A request that the gateway did not send can be repeated. A request with
+ * an unknown outcome is repeated only if the operator marked the tool as idempotent, or trusts the server's annotations.
+ * Connections that keep a session renew a lost session themselves.
  */
 export function canRetry(error: unknown, server: ServerSnapshot, tool?: IdempotencyHints): boolean {
   if (!(error instanceof UpstreamError)) return false;
@@ -33,67 +33,82 @@ function isIdempotentTool({ settings }: ServerSnapshot, { name, annotations }: I
   return settings.trustAnnotations && hasIdempotencyHint;
 }
 
-/** The token for this server, the caller's own or ours, where it is sent one. */
-export function getBearer(prepared: PreparedTarget): Bearer | undefined {
-  if (!('holder' in prepared)) return prepared.bearer;
-  return prepared.holder.target.type === 'stdio' ? undefined : prepared.holder.target.bearer;
+type Attempt<T> = (prepared: PreparedTarget) => Promise<T>;
+
+interface RetrySteps<T> {
+  readonly attempt: Attempt<T>;
+  /** Prepares the current credential of the user, for another connection. */
+  readonly prepareFresh: () => Promise<PreparedTarget>;
+  /** How to repeat the request after any other error; undefined if it must not be repeated. */
+  readonly getRetry: (error: unknown) => Attempt<T> | undefined | Promise<Attempt<T> | undefined>;
 }
 
-/** The server wants a wider scope than the token has: what its user has to do, where that would help. Nothing was run. */
-export function toStepUpError(error: unknown, prepared: PreparedTarget): Error | undefined {
-  if (!(error instanceof UpstreamError) || error.reason !== 'insufficient_scope') return undefined;
-  return getBearer(prepared)?.toScopeError?.(error.detail.challenge);
+/**
+ * Handles the failure of a first attempt: makes at most one further attempt, or throws the error for the caller. After a
+ * refused token, the further attempt uses a new token of the same credential, never an older token, another credential or the
+ * caller's own token.
+ */
+export async function retryOnce<T>(
+  error: unknown,
+  prepared: PreparedTarget,
+  signal: Cancellation,
+  { attempt, prepareFresh, getRetry }: RetrySteps<T>,
+): Promise<T> {
+  if (signal.aborted) throw error;
+  throwStepUpError(error, prepared);
+  if (isTokenRefused(error, prepared)) {
+    const isRenewed = await renewToken(error, prepared, signal);
+    if (!isRenewed) throw error;
+    const freshTarget = isCredentialReplaced(prepared) ? await prepareFresh() : prepared;
+    try {
+      return await runLastAttempt(freshTarget, attempt);
+    } catch (lastError) {
+      // The server refused the second token too: the credential must learn of it.
+      if (isTokenRefused(lastError, freshTarget)) await renewToken(lastError, freshTarget, signal);
+      throw lastError;
+    }
+  }
+  // The user signed in again before the request was sent.
+  if (error instanceof SignInRequired && isCredentialReplaced(prepared))
+    return runLastAttempt(await prepareFresh(), attempt);
+  const retry = await getRetry(error);
+  if (!retry) throw error;
+  return runLastAttempt(prepared, retry);
 }
 
-/** Whether the server refused a token that another could take the place of. It ran nothing then. */
-export function isTokenRefused(error: unknown, prepared: PreparedTarget): error is UpstreamError {
+/** Whether the server refused the access token (401). Then it did not run the request. */
+function isTokenRefused(error: unknown, prepared: PreparedTarget): error is UpstreamError {
   return (
     error instanceof UpstreamError && error.reason === 'unauthorized' && getBearer(prepared) !== undefined
   );
 }
 
-/**
- * Another token and one more try, or the refusal itself. Nothing else takes its place: no older token, no other
- * credential, not the one the caller came with.
- */
-export async function retryAfterRefusal<T>(
-  refusal: UpstreamError,
+async function renewToken(
+  { detail }: UpstreamError,
   prepared: PreparedTarget,
   signal: Cancellation,
-  { resend, prepareFresh }: RetrySteps<T>,
-): Promise<T> {
+): Promise<boolean> {
   const bearer = getBearer(prepared);
-  if (!bearer || !(await rejectOnAbort(bearer.renew(refusal.detail.challenge), signal))) throw refusal;
-  const freshTarget = isCredentialReplaced(prepared) ? await prepareFresh() : prepared;
-  try {
-    return await runLastAttempt(freshTarget, resend);
-  } catch (error) {
-    const lastBearer = getBearer(freshTarget);
-    if (lastBearer && isTokenRefused(error, freshTarget))
-      await rejectOnAbort(lastBearer.renew(error.detail.challenge), signal);
-    throw error;
-  }
+  return bearer !== undefined && rejectOnAbort(bearer.renew(detail.challenge), signal);
 }
 
-interface RetrySteps<T> {
-  readonly resend: (prepared: PreparedTarget) => Promise<T>;
-  /** What its user presents by now, for another connection. */
-  readonly prepareFresh: () => Promise<PreparedTarget>;
-}
-
-/** Whether its user has signed in anew since it was prepared: nothing was sent with what is there now. */
-export function isCredentialReplaced(prepared: PreparedTarget): boolean {
+/** Whether the user signed in again after the credential was prepared. */
+function isCredentialReplaced(prepared: PreparedTarget): boolean {
   return getBearer(prepared)?.isSuperseded?.() === true;
 }
 
-/** The last one: what its user has to do about a scope is told here as after the first. */
-export async function runLastAttempt<T>(
-  prepared: PreparedTarget,
-  attempt: (prepared: PreparedTarget) => Promise<T>,
-): Promise<T> {
+/** Throws the step-up error if the server requires a wider scope (RFC 6750, section 3.1) that the user can grant. */
+function throwStepUpError(error: unknown, prepared: PreparedTarget): void {
+  if (!(error instanceof UpstreamError) || error.reason !== 'insufficient_scope') return;
+  const stepUpError = getBearer(prepared)?.toScopeError?.(error.detail.challenge);
+  if (stepUpError) throw stepUpError;
+}
+
+async function runLastAttempt<T>(prepared: PreparedTarget, attempt: Attempt<T>): Promise<T> {
   try {
     return await attempt(prepared);
   } catch (error) {
-    throw toStepUpError(error, prepared) ?? error;
+    throwStepUpError(error, prepared);
+    throw error;
   }
 }

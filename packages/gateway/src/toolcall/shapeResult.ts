@@ -8,6 +8,8 @@ import {
   type RawResult,
   type ResultFormat,
 } from '@behalf/contracts';
+import { isObject } from '@behalf/kernel';
+import { toSingleLine } from '../tools/toolList.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 
 interface ResultShapes {
@@ -19,8 +21,8 @@ interface ResultShapes {
 const EMPTY_RESULT_TEXT = 'The tool returned no content.';
 
 /**
- * A tool's result in the form that a model's API takes. What that form cannot hold is named in the text and stands in
- * `attachments`; nothing is dropped, and no payload becomes text.
+ * Converts a tool result to the format of a model API. Content that the format does not support is described in the text and
+ * listed in `attachments`. Nothing is dropped, and no binary payload becomes text.
  */
 export function shapeResult<F extends ResultFormat>(result: JsonObject, format: F): ResultShapes[F];
 export function shapeResult(result: JsonObject, format: ResultFormat): ResultShapes[ResultFormat] {
@@ -33,13 +35,13 @@ function toOpenAiResult(result: JsonObject): OpenAiResult {
   const { contentBlocks, commonFields } = collectContent(result, () => undefined);
   const texts = contentBlocks.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const text = texts.join('\n\n') || EMPTY_RESULT_TEXT;
-  // A tool message has no field that says so.
+  // Tool messages of this API have no error flag.
   const content = commonFields.isError ? `The tool reported an error:\n${text}` : text;
   return { format: 'openai', message: { role: 'tool', content }, ...commonFields };
 }
 
 function toAnthropicResult(result: JsonObject): AnthropicResult {
-  // The Messages API takes nothing but text in a result that is an error.
+  // The Messages API accepts only text in error results.
   const toImage = result['isError'] === true ? () => undefined : toAnthropicImage;
   const { contentBlocks, commonFields } = collectContent(result, toImage);
   const content: AnthropicContent[] =
@@ -56,7 +58,7 @@ type ImageConverter = (attachment: Attachment, data: string) => AnthropicContent
 function collectContent(result: JsonObject, toImage: ImageConverter) {
   const contentBlocks: AnthropicContent[] = [];
   const attachments: Attachment[] = [];
-  // An empty text block is refused by the Messages API and says nothing.
+  // The Messages API rejects empty text blocks.
   const addText = (text: string) => text.trim() !== '' && contentBlocks.push({ type: 'text', text });
   const texts: string[] = [];
   for (const item of listContentItems(result)) {
@@ -67,7 +69,7 @@ function collectContent(result: JsonObject, toImage: ImageConverter) {
       continue;
     }
     const image = block.data === undefined ? undefined : toImage(block.attachment, block.data);
-    // An image block has no place for where it came from.
+    // Image blocks have no field for the URI.
     if (image && block.attachment.uri !== undefined) addText(`Resource ${block.attachment.uri}:`);
     if (image) contentBlocks.push(image);
     else addText(describeAttachment(block.attachment, attachments.push(block.attachment) - 1));
@@ -83,20 +85,13 @@ function collectContent(result: JsonObject, toImage: ImageConverter) {
   return { contentBlocks, commonFields };
 }
 
-/** A result without a list of content holds none; a single block in its place is content all the same. */
+/** Tolerates results without content, and a single block instead of an array. */
 function listContentItems({ content }: JsonObject): unknown[] {
   if (content === undefined || content === null) return [];
   return Array.isArray(content) ? content : [content];
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/**
- * One block of a result, read with care: the server chose every field. `inline` is text that belongs into the message
- * as it is; everything else has a payload that text must not carry.
- */
+/** A content block of the server, untrusted. `inline` is text for the message. A `payload` must not become text. */
 type ParsedContentBlock =
   | { readonly kind: 'inline'; readonly text: string }
   | { readonly kind: 'payload'; readonly attachment: Attachment; readonly data: string | undefined };
@@ -129,7 +124,7 @@ function parseMedia(kind: 'image' | 'audio', block: unknown, fields: Fields): Pa
   );
 }
 
-/** A resource with text is text; one with a blob is not, whatever its type says. */
+/** Decided by the fields `text` and `blob`, not by the MIME type. */
 function parseResource(block: unknown, resource: Fields): ParsedContentBlock {
   const common = readCommonFields(resource);
   if (typeof resource['text'] === 'string') {
@@ -162,13 +157,7 @@ function readCommonFields(fields: Fields): Pick<Attachment, 'mimeType' | 'uri' |
   };
 }
 
-/** These go into a sentence of ours: a server must not be able to write further lines of it. */
-export function toSingleLine(text: string, maxLength: number): string {
-  const line = text.slice(0, maxLength + 1).replaceAll(/[\u0000-\u001f\u007f\u0085\u2028\u2029]+/g, ' ');
-  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
-}
-
-/** How many bytes a base64 text stands for, without decoding it. */
+/** The number of decoded bytes of a base64 text. */
 function countDecodedBytes(base64: string): number {
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
   return Math.max(0, Math.floor((base64.length * 3) / 4) - padding);
@@ -180,11 +169,11 @@ function toFields(value: unknown): Fields {
 
 export type { AnthropicContent };
 
-/** The Messages API refuses a larger image, and with it the whole conversation. */
+/** The Messages API rejects the whole request if an image is larger. */
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** An image block, for an image or a blob of a type that the Messages API takes; undefined for everything else. */
+/** An image block, if the Messages API supports the type and the size. */
 function toAnthropicImage({ mimeType, bytes }: Attachment, data: string): AnthropicContent | undefined {
   const type = AnthropicImageType.safeParse(mimeType?.toLowerCase());
   if (!type.success || bytes === undefined || bytes > MAX_IMAGE_BYTES || !BASE64.test(data)) return undefined;
@@ -199,7 +188,7 @@ const kindLabels = {
   unknown: 'Content',
 } as const satisfies Record<Attachment['kind'], string>;
 
-/** What the model reads in place of a payload: its kind, type and size, and where the payload is. */
+/** The text that replaces a payload: kind, type, size, and the index in `attachments`. */
 function describeAttachment(attachment: Attachment, index: number): string {
   const { kind, mimeType, bytes, uri, name, content } = attachment;
   const details = [
@@ -219,13 +208,13 @@ function typeName(content: unknown): string {
   return typeof type === 'string' ? `"${toSingleLine(type, 64)}"` : '(unspecified)';
 }
 
-/** A shorter text of this alphabet may well be a word or an id. */
+/** Shorter texts in this alphabet can be words or ids. */
 const MIN_BASE64_LENGTH = 512;
 const BASE64_OR_DATA_URL = /^(?:data:[^,]{0,256};base64,)?[A-Za-z0-9+/_-]+={0,2}$/;
 
 /**
- * `structuredContent` as text, when the model does not see it already: a server should repeat it as a text block
- * (2025-06-18, structured content), and twice the same helps nobody. Undefined when there is nothing to add.
+ * `structuredContent` as text. Undefined if the server repeats it as a text block, as MCP 2025-06-18 recommends: then the model
+ * already sees it.
  */
 function toStructuredText(structured: unknown, texts: readonly string[]): string | undefined {
   if (structured === undefined || texts.some((text) => isSameJson(text, structured))) return undefined;
@@ -242,7 +231,7 @@ function isSameJson(text: string, structured: unknown): boolean {
   }
 }
 
-/** The whole value stays in `structuredContent` of the answer; a prompt is no place for it. */
+/** Shortens base64 values for the model. The response keeps them in `structuredContent`. */
 function replaceBase64(_key: string, value: unknown): unknown {
   if (typeof value !== 'string' || value.length < MIN_BASE64_LENGTH || !BASE64_OR_DATA_URL.test(value))
     return value;

@@ -1,20 +1,18 @@
+import { isObject } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { stripGatewayMeta } from '../upstream/gatewayMeta.ts';
 import { type JsonObject, type Upstream, hasTasksCapability, isTaskMethod } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { InboundPeer } from './inbound.ts';
-import { isObject, supportsTasks } from './dialogue.ts';
+import { supportsTasks } from './dialogue.ts';
 import { maskJson } from './mask.ts';
 import type { TaskOutcome } from './outcome.ts';
 import { type PreparedTarget, fingerprintTarget } from './credential.ts';
 
-/** Its caller carries it around in a header, sealed. */
+/** The MCP adapter seals the id and sends it in a header. */
 const MAX_TASK_ID_LENGTH = 2_048;
 
-/**
- * The task that a server began instead of answering, for a caller who takes one. Undefined otherwise: then it is an
- * error, as every answer of a kind that was not asked for.
- */
+/** The task that the server started instead of answering. Undefined if the client does not support tasks: then it is an error. */
 export function toStartedTask(
   error: unknown,
   prepared: PreparedTarget,
@@ -23,7 +21,7 @@ export function toStartedTask(
   { claims }: Pick<Upstream, 'claims'>,
 ): TaskOutcome | undefined {
   if (!(error instanceof UpstreamError) || error.reason !== 'task') return undefined;
-  // What asks after a task begins none.
+  // Requests about tasks start no task.
   if (method !== 'tools/call' || !supportsTasks(peer, method, claims)) return undefined;
   const result = error.detail.result ?? {};
   const { taskId: id, ttlMs } = result;
@@ -54,10 +52,7 @@ const taskFields = [
   'pollIntervalMs',
 ] as const;
 
-/**
- * That a task has begun, and nothing of what may be inside one: questions, a result and an error are told to who asks after it, as
- * whoever asked may be told them.
- */
+/** Keeps only the status fields. The caller gets requests for input, the result and the error from `tasks/get`, sanitized. */
 function pickTaskFields(result: JsonObject): JsonObject {
   const picked: Record<string, unknown> = {};
   for (const member of taskFields) {
@@ -68,7 +63,7 @@ function pickTaskFields(result: JsonObject): JsonObject {
   return { ...picked, ...(isObject(_meta) && { _meta }) };
 }
 
-/** A server that does not have the extension (any more) has no tasks, and another era means something else by these methods. */
+/** Rejects a task request if the server does not support the tasks extension. Legacy servers define other task methods. */
 export function requireTasks(method: string, { claims }: Pick<Upstream, 'claims'>): void {
   if (!isTaskMethod(method)) return;
   if (claims.era !== 'modern' || !hasTasksCapability(claims.capabilities))

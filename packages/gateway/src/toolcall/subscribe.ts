@@ -1,3 +1,4 @@
+import { isObject } from '@behalf/kernel';
 import type { AllowedServer } from '../access/allowedServer.ts';
 import type { Lease } from '../connections/connectionManager.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
@@ -8,21 +9,19 @@ import {
   type OpenStream,
   createSubscriptionUnsupportedError,
 } from '../subscriptions/upstreamSubscription.ts';
-import type { Catalog } from '../tools/catalog.ts';
+import { type Catalog, ownerKey } from '../tools/catalog.ts';
 import type { Bearer } from '../upstream/target.ts';
 import type { ServerClaims, ServerNotification, UpstreamRequestOptions } from '../upstream/upstream.ts';
-import type { PreparedTarget } from './credential.ts';
-import type { Inbound } from './inbound.ts';
-import { ownerKey } from './list.ts';
-import { toCallerError, toNotFoundError } from './outcome.ts';
-import { getBearer } from './retry.ts';
 import {
+  type PreparedTarget,
   type SendParts,
-  leaseConnection,
+  getBearer,
   prepareCredential,
-  requestOptions,
   resolveAllowedServer,
-} from './send.ts';
+} from './credential.ts';
+import type { Inbound } from './inbound.ts';
+import { toCallerError, toNotFoundError } from './outcome.ts';
+import { leaseConnection, requestOptions } from './send.ts';
 
 export interface SubscribeParts extends SendParts {
   readonly catalog: Pick<Catalog, 'onListChanged'>;
@@ -30,9 +29,9 @@ export interface SubscribeParts extends SendParts {
 }
 
 /**
- * Tells what changes at a server for this caller: its lists, and resources that are subscribed. Of a server that
- * everybody shares it is one stream for all; of any other the caller's own, opened with their own credential. It is made
- * anew when it breaks, until it is stopped. Throws when there is no such server for this caller.
+ * Subscribes to the server's notifications: list changes and updates of subscribed resources. All users share one stream of a
+ * shared server. A user-scoped server has one stream per user, with the user's credential. A broken stream is reopened until
+ * the subscription is closed. Throws if the caller may not use the server.
  */
 export function subscribeToServer(
   parts: SubscribeParts,
@@ -43,7 +42,7 @@ export function subscribeToServer(
   const { principal, door, credential } = inbound;
   const resolveCurrent = () => resolveAllowedServer(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
   const server = resolveCurrent();
-  // Another one of the same name is another server's business; also one that a tenant has put in its place, for itself.
+  // Another server may have the name by now, for example an override of the tenant.
   const isSame = (current: AllowedServer) =>
     current.id === server.id && current.scope === server.scope && current.tenant === server.tenant;
   const listOwner = ownerKey(server, principal);
@@ -110,12 +109,12 @@ function openStreamOn(
         ...(headers && { headers }),
         ...(streamBearer && { bearer: streamBearer }),
       });
-      // Afterwards: a stream that both share stays open.
+      // Stop the previous listener last: a stream that both share stays open.
       stopPrevious();
     },
     async subscribe(uri) {
       if (upstream.claims.era === 'modern') {
-        // It was told with the stream, and says nothing of an address where it offers none.
+        // Modern servers get the URIs with `listen`.
         if (!supportsResourceUpdates(upstream.claims)) throw createSubscriptionUnsupportedError();
         return;
       }
@@ -134,7 +133,7 @@ function openStreamOn(
       if (isClosed) return;
       isClosed = true;
       stop();
-      // No UpstreamError: that nobody watches any more says nothing of the server.
+      // Not an UpstreamError: closing is not a health signal for the server.
       lease.release(new DOMException('The subscription was closed', 'AbortError'));
     },
   };
@@ -143,8 +142,8 @@ function openStreamOn(
 const TOOLS_CHANGED = 'notifications/tools/list_changed';
 
 /**
- * What one call may cost is soon used up by a stream that lasts. Whenever it is opened anew, what its user presents is
- * prepared anew, with every check; what belongs to another sign-in by then is for another connection.
+ * The bearer of a long-lived stream. Each time the stream is reopened, it prepares the credential again with all checks and a
+ * new token request budget. If the definition or the sign-in changed, it rejects: the stream needs another connection.
  */
 function createStreamBearer(
   parts: SubscribeParts,
@@ -183,8 +182,8 @@ function readBinding(prepared: PreparedTarget): string | undefined {
 }
 
 /**
- * Throws unless this caller can be told of updated resources at this server. The stream on which they are told may open
- * later, and at another replica: what it could not keep is not promised here.
+ * Rejects if this server cannot report updates of resources to this caller. The stream may open later on another replica, so
+ * the gateway checks this before it accepts a subscription.
  */
 export async function requireResourceUpdates(
   parts: SendParts,
@@ -197,7 +196,7 @@ export async function requireResourceUpdates(
     const prepared = await prepareCredential(parts, server, inbound);
     const lease = await leaseConnection(parts.connections, prepared, { signal: inbound.signal });
     const { claims } = lease.upstream;
-    // No UpstreamError: nothing was sent, which says nothing of the server.
+    // Not an UpstreamError: nothing was sent, so this is not a health signal for the server.
     lease.release(new DOMException('The connection was only inspected', 'AbortError'));
     if (!supportsResourceUpdates(claims)) throw createSubscriptionUnsupportedError();
   } catch (error) {
@@ -205,14 +204,13 @@ export async function requireResourceUpdates(
   }
 }
 
-/** Nothing is held open for one chat request, and no child process for one user's curiosity. */
+/** Request-scoped connections last for one request. A child process per subscribed user would cost too much. */
 export function cannotSubscribe(server: ServerSnapshot): boolean {
   return server.scope === 'user' && (server.requestScoped || server.settings.type === 'stdio');
 }
 
-/** Whether this server says that it tells of updated resources. */
+/** Whether the server declares `resources.subscribe`. */
 function supportsResourceUpdates({ capabilities }: ServerClaims): boolean {
   const { resources } = capabilities;
-  const capability = typeof resources === 'object' && resources !== null ? resources : {};
-  return 'subscribe' in capability && capability.subscribe === true;
+  return isObject(resources) && resources['subscribe'] === true;
 }

@@ -1,32 +1,34 @@
+import { isObject } from '@behalf/kernel';
 import type { AllowedServer } from '../access/allowedServer.ts';
-import { createTokenRequestBudget } from '../credentials/obo/bearer.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
+import { ownerKey } from '../tools/catalog.ts';
 import { type PolicyParts, decideTool } from '../tools/policy.ts';
 import { filterCapabilities } from '../upstream/dialogue.ts';
 import { stripGatewayKeys, stripGatewayMeta } from '../upstream/gatewayMeta.ts';
 import type { JsonObject, StartedTask, TaskMethod, UpstreamResponse } from '../upstream/upstream.ts';
 import { type AuditContext, type AuditParts, recordAudit, reserveAuditSlot } from './audit.ts';
-import { type PreparedTarget, fingerprintTarget } from './credential.ts';
-import { isObject, sanitizeInputRequests } from './dialogue.ts';
+import {
+  type PrepareTarget,
+  type PreparedTarget,
+  type SendParts,
+  createPrepareTarget,
+  fingerprintTarget,
+  resolveAllowedServer,
+} from './credential.ts';
+import { sanitizeInputRequests } from './dialogue.ts';
 import type { Inbound } from './inbound.ts';
-import { type LoadToolsParts, type PrepareTarget, loadTools, ownerKey } from './list.ts';
+import { type LoadToolsParts, loadTools } from './list.ts';
 import { toCallerError, toNotFoundError } from './outcome.ts';
 import { canRetry } from './retry.ts';
-import {
-  type SendParts,
-  type UpstreamRequest,
-  prepareCredential,
-  resolveAllowedServer,
-  sendToServer,
-} from './send.ts';
+import { type UpstreamRequest, sendToServer } from './send.ts';
 
 export interface TaskParts extends SendParts, LoadToolsParts, AuditParts, PolicyParts {}
 
-/** What somebody wants of a task that a call of theirs became. Whose task it is, the door has made sure of. */
+/** A request about a task. The adapter has checked that the task belongs to the caller. */
 export interface TaskRequest {
   readonly method: TaskMethod;
   readonly task: Omit<StartedTask, 'ttlMs'>;
-  /** Answers to what the task asked. */
+  /** Answers to the task's requests for input. */
   readonly inputResponses?: JsonObject;
 }
 
@@ -37,9 +39,8 @@ const auditActions = {
 } as const;
 
 /**
- * Asks after a task, on the same way as a tool is called: hours may have passed, so everything is asked anew, whether they
- * may use the server and whether the tool exists for them, and the credential is obtained anew. Whatever is not so any
- * more is told like a task that never was.
+ * Sends a request about a task. Hours may have passed since the call, so access to the server, availability of the tool and the
+ * credential are checked again. If a check fails, the caller gets the same error as for a task that does not exist.
  */
 export function sendTaskRequest(
   parts: TaskParts,
@@ -60,13 +61,11 @@ async function executeTaskRequest(
   auditContext: AuditContext,
 ): Promise<UpstreamResponse> {
   const server = resolveAllowedServer(parts, inbound, task.server, 'MCP_TASK_NOT_FOUND');
-  // One that was made anew under the same name is another.
+  // Another server may have the name by now.
   if (server.id !== task.serverId) throw taskNotFound();
   auditContext.server = server;
   reserveAuditSlot(parts, server, auditContext);
-  const budget = createTokenRequestBudget();
-  const obtain: PrepareTarget = (signal = inbound.signal) =>
-    prepareCredential(parts, server, { ...inbound, signal }, { budget });
+  const obtain = createPrepareTarget(parts, server, inbound);
   await requireToolAvailable(parts, server, task.tool, inbound, obtain);
   const request: UpstreamRequest = {
     method,
@@ -74,7 +73,7 @@ async function executeTaskRequest(
   };
   try {
     const prepared = await obtain();
-    // The id may be all that it takes to read a result where it was begun: nobody else is shown it, nor what its user answers.
+    // A task id can be a bearer secret of the server that issued it, so it is sent to no other target.
     if (fingerprintTarget(prepared) !== task.targetFingerprint) throw taskNotFound();
     auditContext.isPrepared = true;
     const response = await sendToServer(parts, prepared, request, inbound, (error) =>
@@ -83,13 +82,13 @@ async function executeTaskRequest(
     return toTaskView(response.result, prepared, inbound);
   } catch (error) {
     const notFound = toNotFoundError(error, 'MCP_TASK_NOT_FOUND');
-    // In the same words as for one that is nobody's.
+    // Same error as for a task that does not exist.
     if (notFound?.code === 'MCP_TASK_NOT_FOUND') throw taskNotFound(error);
     throw notFound ?? toCallerError(error, server);
   }
 }
 
-/** What its user had to approve was approved when it was called; whether the tool exists for them is asked each time. */
+/** Checks that the tool still exists for the caller. The user approved the call when it was made. */
 async function requireToolAvailable(
   parts: TaskParts,
   server: AllowedServer,
@@ -115,8 +114,8 @@ function taskNotFound(cause?: unknown): GatewayError {
 }
 
 /**
- * What a server says of a task, as its caller is told it. A result and an error inside are as little ours to sign as those
- * of a call, and a question is put as it would be in a call: to who can be asked just that, saying which server asks.
+ * The server's answer about a task, sanitized like the answer to a call: no `behalf/` keys in the result and the error, and only
+ * requests for input that this client supports.
  */
 function toTaskView(taskResult: JsonObject, prepared: PreparedTarget, { peer }: Inbound): UpstreamResponse {
   const { result, error, inputRequests } = taskResult;

@@ -3,23 +3,25 @@ import type { ServerSnapshot } from '../servers/definition.ts';
 import type { ItemList } from '../upstream/listAll.ts';
 import type { Log } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
+import { type Principal, principalKey } from '../principal/principal.ts';
 import { type InternedList, type LoadedInternedList, createListInterner } from './interning.ts';
+import { createListStore } from './listStore.ts';
 import { type CatalogTool, type ToolList, buildToolList } from './toolList.ts';
 
 export type { CatalogTool, ToolList };
 
 export interface CatalogLimits {
-  /** Lists kept, of all servers and users together. */
+  /** Cached lists of all servers and users. */
   readonly maxLists: number;
-  /** What all of them take in memory, about. */
+  /** Estimated memory of all lists. */
   readonly bytes: number;
-  /** Change notices closer than this count as one, and no list is asked for more often because of them. */
+  /** Change notifications within this time count as one. The gateway lists no more often than this because of them. */
   readonly settleMs: number;
-  /** A list without a time of its own is asked for again after this, while it is still served. */
+  /** A list of a legacy server is refreshed in the background after this time. */
   readonly legacyTtlMs: number;
-  /** Before this age, a tool that a list lacks is not looked for again. */
+  /** A tool that the list lacks causes a new listing only if the list is older than this. */
   readonly minRefreshAgeMs: number;
-  /** After failures: from here, doubled each time, up to there. */
+  /** Backoff after failures: minimum and maximum. Doubles with each failure. */
   readonly retryRangeMs: readonly [number, number];
 }
 
@@ -32,7 +34,7 @@ const catalogLimits: CatalogLimits = {
   retryRangeMs: [250, 30_000],
 };
 const MAX_TTL_MS = 24 * 3_600_000;
-/** A listing that was overtaken is begun again; a server that keeps changing is not chased for ever. */
+/** A load starts again if the list was invalidated meanwhile. The limit ends this for servers that keep changing. */
 const MAX_LOAD_ATTEMPTS = 3;
 
 interface CatalogParts {
@@ -42,41 +44,42 @@ interface CatalogParts {
 }
 
 interface CatalogLoadOptions {
-  /** Releases this caller alone; the listing goes on for whoever comes next. */
+  /** Releases only this caller. The listing continues. */
   readonly signal: Cancellation;
-  /** `true`: ask now, whatever is known. `if-old`: something was missing, so ask unless the list is quite new. */
+  /** `true`: list now. `if-old`: a tool was missing, so list again unless the cached list is recent. */
   readonly refresh?: boolean | 'if-old' | undefined;
-  /**
-   * The list was shown to nobody in particular (a server asked without a credential): it is kept only where there is
-   * none, and until there is another.
-   */
+  /** For a list that was requested without a credential: cached only until another list is known. */
   readonly onlyIfUnknown?: boolean;
 }
 
+/** Owner of the lists of a server: '' for a shared server, otherwise the key of the caller. */
+export function ownerKey(server: ServerSnapshot, principal: Principal): string {
+  return server.scope === 'app' ? '' : principalKey(principal);
+}
+
 /**
- * The tools of every server, as those who use it see them. A list belongs to a holder: to everybody for a shared server,
- * to one user otherwise, whatever the server says about caching (`cacheScope: public` would let it show one user's
- * tools to another).
+ * Cache of the tools of all servers. A list belongs to an owner: to all users for a shared server, otherwise to one user. The
+ * gateway ignores `cacheScope: public` of user-scoped servers: it would show the tools of one user to another.
  */
 export interface Catalog {
-  /** What is known, without waiting; possibly not the newest. */
+  /** The cached list, possibly stale. */
   peek(server: ServerSnapshot, ownerKey: string): ToolList | undefined;
-  /** What is known should be asked for again; `load` would. */
+  /** Whether `load` would refresh the cached list. */
   isStale(server: ServerSnapshot, ownerKey: string): boolean;
-  /** One listing at a time for each holder. `list` may run on after this caller has left. */
+  /** One listing at a time for each owner. `list` continues after this caller has left. */
   load(
     server: ServerSnapshot,
     ownerKey: string,
     list: (signal: AbortSignal) => Promise<ItemList>,
     options: CatalogLoadOptions,
   ): Promise<ToolList>;
-  /** Forgets, and drops the answers still to come: another credential, another connection. Without a key: for all. */
+  /** Drops the cached lists and the results of running listings: the credential or connection changed. No key: all owners. */
   invalidate(serverId: string, ownerKey?: string): void;
-  /** The server says its tools changed: the list is served only until it was asked for again. */
+  /** The server reported a change: the cached list is served only if a new listing fails. */
   onListChanged(serverId: string, ownerKey?: string): void;
-  /** The servers as they are now; what belongs to another revision goes. */
+  /** Sets the current servers and drops the lists of other revisions. */
   update(servers: readonly ServerSnapshot[]): void;
-  /** How many lists are kept. */
+  /** Number of cached lists. */
   readonly size: number;
   close(): void;
 }
@@ -84,14 +87,10 @@ export interface Catalog {
 type List = (signal: AbortSignal) => Promise<ItemList>;
 
 export function createCatalog({ clock, log, limits }: CatalogParts): Catalog {
-  const {
-    maxLists: maxLists,
-    bytes,
-    settleMs,
-    legacyTtlMs,
-    minRefreshAgeMs,
-    retryRangeMs,
-  } = { ...catalogLimits, ...limits };
+  const { maxLists, bytes, settleMs, legacyTtlMs, minRefreshAgeMs, retryRangeMs } = {
+    ...catalogLimits,
+    ...limits,
+  };
   const listEntries = createListEntries(maxLists);
   const interner = createListInterner(bytes);
   const closeController = new AbortController();
@@ -105,7 +104,7 @@ export function createCatalog({ clock, log, limits }: CatalogParts): Catalog {
     try {
       return interner.intern(JSON.stringify([tenant, id]), content, () => buildToolList(server, listed, log));
     } catch (cause) {
-      // Nested so deep that nothing can write it out. It came over the wire, so it is the server's doing.
+      // JSON.stringify overflows the stack on deeply nested values. The server sent them.
       throw cause instanceof RangeError ? new UpstreamError('invalid_response', { cause }) : cause;
     }
   }
@@ -130,7 +129,7 @@ export function createCatalog({ clock, log, limits }: CatalogParts): Catalog {
     return flight;
   }
 
-  /** What becomes known of a listing, and what its waiters get. */
+  /** Caches the result of a listing if it is newer than the cached list, and returns the list for the waiting callers. */
   function storeListing(
     server: ServerSnapshot,
     entry: ListEntry,
@@ -141,9 +140,9 @@ export function createCatalog({ clock, log, limits }: CatalogParts): Catalog {
     const internedList = buildInterned(server, listed);
     const fresh = internedList.list;
     const known = entry.interned?.list;
-    // It began before something that ended its validity: a reconnect, another credential.
+    // Invalidated while listing: return the list to the waiting callers, do not cache it.
     if (order < entry.invalidatedAt) return fresh;
-    // A later listing was faster: what it saw is newer.
+    // A listing that started later has finished already.
     if (known && order < entry.listOrder) return known;
     if (known?.complete && entry.listOrder > 0 && !listed.complete) {
       backOff(entry);
@@ -167,7 +166,7 @@ export function createCatalog({ clock, log, limits }: CatalogParts): Catalog {
     return fresh;
   }
 
-  /** Keeps what is there, and does not ask again at once. */
+  /** Keeps the cached list and delays the next listing. */
   function backOff(entry: ListEntry): void {
     const delayMs = Math.min(retryRangeMs[0] * 2 ** Math.min(entry.failures, 20), retryRangeMs[1]);
     entry.failures += 1;
@@ -189,10 +188,11 @@ export function createCatalog({ clock, log, limits }: CatalogParts): Catalog {
   }
 
   function findEntry(server: ServerSnapshot, ownerKey: string): ListEntry | undefined {
-    return listEntries.forServer(server)?.entries.get(entryKey(server, ownerKey));
+    const revision = listEntries.forServer(server);
+    return revision && listEntries.get(revision, entryKey(server, ownerKey));
   }
 
-  /** What can be served without asking. */
+  /** The cached list, if it can be served without waiting for the server. */
   function getServable(server: ServerSnapshot, entry: ListEntry, list: List, refresh: boolean | 'if-old') {
     const { interned, loadedAt, freshUntil } = entry;
     const known = interned?.list;
@@ -216,11 +216,11 @@ export function createCatalog({ clock, log, limits }: CatalogParts): Catalog {
     { signal, refresh = false, onlyIfUnknown = false }: CatalogLoadOptions,
   ): Promise<ToolList> {
     if (signal.aborted) throw abortReason(signal);
-    const serverEntries = listEntries.forServer(server);
-    // Somebody still works with a definition that was replaced: what they see is kept for nobody.
-    if (!serverEntries) return buildInterned(server, await list(toAbortSignal(signal))).list;
-    const entry = listEntries.getOrCreate(serverEntries, entryKey(server, ownerKey));
-    // Coming once is no use yet: a crowd of newcomers must not push out those who come back.
+    const revision = listEntries.forServer(server);
+    // The caller still uses a definition that was replaced: do not cache.
+    if (!revision) return buildInterned(server, await list(toAbortSignal(signal))).list;
+    const entry = listEntries.getOrCreate(revision, entryKey(server, ownerKey));
+    // The first load does not count as a use, so many one-time users do not evict the lists of returning users.
     entry.isUsed = entry.interned !== undefined;
     if (onlyIfUnknown) return loadIfUnknown(server, entry, list, signal);
     const known = getServable(server, entry, list, refresh);
@@ -241,7 +241,7 @@ export function createCatalog({ clock, log, limits }: CatalogParts): Catalog {
     }
   }
 
-  /** Better than nothing, and never in the way of what a user would see with a credential. */
+  /** Caches the list without preventing a later listing with a credential. */
   async function loadIfUnknown(server: ServerSnapshot, entry: ListEntry, list: List, signal: Cancellation) {
     lastOrder += 1;
     const order = lastOrder;
@@ -299,14 +299,14 @@ export function createCatalog({ clock, log, limits }: CatalogParts): Catalog {
   };
 }
 
-/** A shared server has one list; for any other, a list without an owner would be everybody's. */
+/** Rejects an empty owner for user-scoped servers: all users would share the list. */
 function entryKey({ scope, name }: ServerSnapshot, ownerKey: string): string {
   if (scope === 'app') return '';
   if (ownerKey === '') throw new TypeError(`The tools of ${name} are per user, but no user was passed`);
   return ownerKey;
 }
 
-/** The server will be back, and its tools are likely the same. A refusal is an answer: it is told. */
+/** Whether a cached list can stand in for the failed listing. If the server refused the request, it cannot. */
 function isTransient(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;
   return error.outcome === 'unreachable' || error.outcome === 'unknown' || error.reason === 'rate_limited';
@@ -321,118 +321,102 @@ function waitUnlessAborted<T>(work: Promise<T>, signal: Cancellation): Promise<T
 }
 
 function ignore(): void {
-  // Whoever waits for the list is told; in the background the next use asks again.
+  // The waiting callers get the error. After a background refresh the next use lists again.
 }
 
-/** One listing in the air. */
 interface ListingFlight {
+  /** Listings and invalidations share one sequence. */
   readonly order: number;
   readonly promise: Promise<ToolList>;
 }
 
-/** Whoever has a list: everybody together for a shared server, one user otherwise. Small: there may be thousands. */
+/** The list of one owner. Small, because there can be thousands. */
 interface ListEntry {
   interned: InternedList | undefined;
   loadedAt: number;
-  /** From here on the list is asked for again. */
+  /** `load` lists again after this time. */
   freshUntil: number;
-  /** It may be served while it is asked for again. */
+  /** Whether `load` may return a stale list while it refreshes in the background. */
   canServeStale: boolean;
-  /**
-   * The order of the listing that `held` came from: an older one that lands later does not replace it. 0 for a list
-   * that was shown to nobody in particular: any other is better.
-   */
+  /** Order of the listing that produced the cached list; 0 if it was requested without a credential. */
   listOrder: number;
-  /** Listings that began before this one are of a time that is over: their answers are dropped. */
+  /** Results of listings that started before this are dropped. */
   invalidatedAt: number;
-  /** Listings that began before this one may have missed a change. */
+  /** Listings that started before this may have missed a change. */
   changedAt: number;
   failures: number;
   isUsed: boolean;
   flight: ListingFlight | undefined;
 }
 
-interface ServerListEntries {
+/** One revision of a server. */
+interface CachedRevision {
+  readonly key: string;
   readonly serverId: string;
   readonly revision: string;
-  readonly entries: Map<string, ListEntry>;
-  /** False once another revision took its place. */
+  /** False after another revision replaced it. */
   isCurrent: boolean;
 }
 
-interface ListEntries {
-  /** Of this revision; undefined when it is not the current one, so nothing may be kept for it. */
-  forServer(server: ServerSnapshot): ServerListEntries | undefined;
-  getOrCreate(serverEntries: ServerListEntries, ownerKey: string): ListEntry;
-  findMatching(serverId: string, ownerKey: string | undefined): ListEntry[];
-  /** Only these servers, in these revisions. */
-  update(servers: readonly ServerSnapshot[]): void;
-  readonly size: number;
-}
-
-/** Keeps at most `most` holders; the longest unused of the server with the most of them goes first. */
-function createListEntries(maxEntries: number): ListEntries {
-  const entriesBySnapshot = new WeakMap<ServerSnapshot, ServerListEntries>();
-  const entriesByKey = new Map<string, ServerListEntries>();
+/** The entries of the current revisions of all servers. */
+function createListEntries(maxLists: number) {
+  const store = createListStore<ListEntry>({ lists: maxLists });
+  const revisionOf = new WeakMap<ServerSnapshot, CachedRevision>();
+  const revisions = new Map<string, CachedRevision>();
   let currentRevisions: ReadonlyMap<string, string> | undefined;
 
   const keyOf = ({ tenant, id, scope }: ServerSnapshot) => JSON.stringify([tenant, id, scope]);
-  const countEntries = () => [...entriesByKey.values()].reduce((sum, { entries }) => sum + entries.size, 0);
 
-  function evictOldest(): void {
-    const [fullest] = [...entriesByKey.values()].sort((a, b) => b.entries.size - a.entries.size);
-    for (const [key, listEntry] of fullest?.entries ?? []) {
-      fullest?.entries.delete(key);
-      // Used since the last look: a second chance.
-      if (!listEntry.isUsed) return;
-      listEntry.isUsed = false;
-      fullest?.entries.set(key, listEntry);
-    }
+  function drop(cached: CachedRevision): void {
+    cached.isCurrent = false;
+    revisions.delete(cached.key);
+    store.deleteServer(cached.key);
   }
 
-  function find(server: ServerSnapshot): ServerListEntries | undefined {
+  function find(server: ServerSnapshot): CachedRevision | undefined {
     const key = keyOf(server);
     const currentRevision = currentRevisions?.get(key);
     if (currentRevision !== undefined && currentRevision !== server.revision) return undefined;
-    let entry = entriesByKey.get(key);
-    if (entry?.revision !== server.revision) {
-      if (entry) entry.isCurrent = false;
-      entry = { serverId: server.id, revision: server.revision, entries: new Map(), isCurrent: true };
-      entriesByKey.set(key, entry);
+    let cached = revisions.get(key);
+    if (cached?.revision !== server.revision) {
+      if (cached) drop(cached);
+      cached = { key, serverId: server.id, revision: server.revision, isCurrent: true };
+      revisions.set(key, cached);
     }
-    entriesBySnapshot.set(server, entry);
-    return entry;
+    revisionOf.set(server, cached);
+    return cached;
   }
 
   return {
-    forServer(server) {
-      const known = entriesBySnapshot.get(server);
+    /** Undefined if the revision is not the current one, so nothing may be cached for it. */
+    forServer(server: ServerSnapshot): CachedRevision | undefined {
+      const known = revisionOf.get(server);
       return known?.isCurrent ? known : find(server);
     },
-    getOrCreate({ entries }, ownerKey) {
-      let listEntry = entries.get(ownerKey);
-      if (!listEntry) {
-        if (countEntries() >= maxEntries) evictOldest();
-        listEntry = createEntry();
-        entries.set(ownerKey, listEntry);
-      }
-      return listEntry;
+    get: ({ key }: CachedRevision, owner: string) => store.get(key, owner),
+    getOrCreate({ key }: CachedRevision, owner: string): ListEntry {
+      const known = store.get(key, owner);
+      if (known) return known;
+      const entry = createEntry();
+      store.set(key, owner, entry);
+      return entry;
     },
-    findMatching(serverId, ownerKey) {
-      const matchingServers = [...entriesByKey.values()].filter((entry) => entry.serverId === serverId);
-      if (ownerKey === undefined) return matchingServers.flatMap(({ entries }) => [...entries.values()]);
-      return matchingServers.flatMap(({ entries }) => entries.get(ownerKey) ?? []);
+    findMatching(serverId: string, owner: string | undefined): ListEntry[] {
+      return [...revisions.values()]
+        .filter((cached) => cached.serverId === serverId)
+        .flatMap(({ key }) =>
+          owner === undefined
+            ? [...store.entries(key)].map(([, entry]) => entry)
+            : (store.get(key, owner) ?? []),
+        );
     },
-    update(servers) {
+    update(servers: readonly ServerSnapshot[]): void {
       currentRevisions = new Map(servers.map((server) => [keyOf(server), server.revision]));
-      for (const [key, entry] of entriesByKey) {
-        if (currentRevisions.get(key) === entry.revision) continue;
-        entry.isCurrent = false;
-        entriesByKey.delete(key);
-      }
+      for (const cached of revisions.values())
+        if (currentRevisions.get(cached.key) !== cached.revision) drop(cached);
     },
     get size() {
-      return countEntries();
+      return store.size;
     },
   };
 }

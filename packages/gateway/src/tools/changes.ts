@@ -1,18 +1,18 @@
 import type { ListKind } from '../upstream/upstream.ts';
 
-/** Something may be listed differently from now on. */
+/** A list may have changed. */
 export interface ListChange {
-  /** Undefined: which servers there are, or who may use them. */
+  /** Undefined: the set of servers or their permissions changed. */
   readonly serverId?: string;
-  /** Whose list: a key of a principal; undefined for everybody's. */
+  /** The owner of the list: the key of a principal. Undefined for lists of shared servers. */
   readonly ownerKey?: string;
   readonly kinds: readonly ListKind[];
 }
 
-/** Tells those who keep a list of ours that it is worth asking again. It never says what is new. */
+/** Notifies clients that cache lists of the gateway. A change does not say what is new. */
 export interface ListChanges {
   emit(change: ListChange): void;
-  /** Returns how to stop. */
+  /** Returns a function that unsubscribes. */
   subscribe(listener: (change: ListChange) => void): () => void;
 }
 
@@ -32,9 +32,9 @@ export function createListChanges(): ListChanges {
   };
 }
 
-/** Of which lists of shared servers changes are heard at this moment. */
+/** The lists of shared servers for which the gateway receives change notifications at the moment. */
 export interface ListSubscriptions {
-  /** A connection to this server begins, in place of the one before. */
+  /** A new connection to this server replaces the previous one. */
   open(serverId: string): ListSubscription;
   isSubscribed(serverId: string, kind: ListKind): boolean;
 }
@@ -44,7 +44,7 @@ interface ListSubscription {
   close(): void;
 }
 
-/** Who is told to keep a list must hear when it changes: it takes a server that announces it, and a stream that is open. */
+/** Clients may cache a list only while the server announces changes of it on an open stream. */
 export function createListSubscriptions(): ListSubscriptions {
   const subscriptions = new Map<string, { lists: readonly ListKind[] }>();
   return {
@@ -54,7 +54,7 @@ export function createListSubscriptions(): ListSubscriptions {
       return {
         setKinds: (lists) => void (subscription.lists = lists),
         close() {
-          // One that is over says nothing of the one that came in its place.
+          // A newer connection may have replaced this one.
           if (subscriptions.get(serverId) === subscription) subscriptions.delete(serverId);
         },
       };

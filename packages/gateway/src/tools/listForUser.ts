@@ -7,27 +7,27 @@ import { UpstreamError } from '../upstream/upstreamError.ts';
 import { type NamedIdentity, assignToolNames } from './names.ts';
 import type { CatalogTool, ToolList } from './toolList.ts';
 
-/** What a caller has of one server, or why there is nothing. */
+/** The tools of one server for a caller, or the reason why there are none. */
 export interface ServerTools {
   readonly server: ServerSnapshot;
   readonly state: ServerAvailability;
   readonly tools: readonly CatalogTool[];
   readonly incomplete: IncompleteReason | undefined;
   readonly code: ErrorCode | undefined;
-  /** For the log alone. */
+  /** For the log only. */
   readonly cause: unknown;
 }
 
-interface ListForUserOptions extends EachServerOptions {
-  /** What the same caller sees of other servers: no name of theirs is given out twice. */
+interface ListForUserOptions<S extends ServerSnapshot> extends EachServerOptions<S> {
+  /** Known tools of the caller's other servers, so that public names are unique. */
   readonly otherTools?: readonly VisibleTools[];
 }
 
-/** The tools of all these servers: one that fails or hangs says so, and neither hides nor delays another. */
-export async function listForUser(
-  servers: readonly ServerSnapshot[],
-  loadOne: (server: ServerSnapshot, signal: AbortSignal) => Promise<ToolList>,
-  { otherTools = [], ...options }: ListForUserOptions,
+/** Lists the tools of several servers. A server that fails or hangs does not affect the others. */
+export async function listForUser<S extends ServerSnapshot>(
+  servers: readonly S[],
+  loadOne: (server: S, signal: AbortSignal) => Promise<ToolList>,
+  { otherTools = [], ...options }: ListForUserOptions<S>,
 ): Promise<ServerTools[]> {
   const lists = await loadFromEachServer(servers, loadOne, options);
   const renamed = renameClashes(lists, otherTools);
@@ -48,7 +48,7 @@ export async function listForUser(
   });
 }
 
-/** Tools whose preferred name another server has as well get another one: the same that a call is routed by. */
+/** If tools of several servers have the same preferred name, each gets another public name. Calls are routed by it. */
 function renameClashes(
   lists: readonly (readonly [ServerSnapshot, ToolList | LoadFailure])[],
   otherTools: readonly VisibleTools[],
@@ -61,7 +61,7 @@ function renameClashes(
   return renamed;
 }
 
-/** What one caller sees of one server. */
+/** The tools of one server for one caller. */
 export interface VisibleTools {
   readonly server: ServerSnapshot;
   readonly list: ToolList;
@@ -74,7 +74,7 @@ interface PublicTool {
 
 interface NamedTool extends NamedIdentity, PublicTool {}
 
-/** The names of all tools that a caller sees, no two alike. */
+/** Unique public names for all tools of a caller. */
 export function assignPublicNames(visible: readonly VisibleTools[]): ReadonlyMap<string, PublicTool> {
   return assignToolNames(
     visible.flatMap(({ server, list }) =>
@@ -89,10 +89,7 @@ export function assignPublicNames(visible: readonly VisibleTools[]): ReadonlyMap
   );
 }
 
-/**
- * The tool that a caller means by a name: looked up among what this caller sees, never taken apart. A name that two
- * servers would have belongs to neither.
- */
+/** Finds a tool of the caller by its public name. A preferred name of several tools belongs to none of them. */
 export function findPublicTool(name: string, visible: readonly VisibleTools[]): PublicTool | undefined {
   let found: PublicTool | undefined;
   let isAmbiguous = false;
@@ -103,13 +100,13 @@ export function findPublicTool(name: string, visible: readonly VisibleTools[]): 
     found = { server, tool };
   }
   if (found && !isAmbiguous) return found;
-  // Nobody's preferred name: it may be what was given out in a clash.
+  // The name may have been assigned because of a clash.
   return assignPublicNames(visible).get(name);
 }
 
 export type ServerAvailability = 'connected' | 'unreachable' | 'needs_authorization' | 'needs_configuration';
 
-/** Why a server has nothing for this caller. */
+/** Why a server has no tools for the caller. */
 export interface Absence {
   readonly state: Exclude<ServerAvailability, 'connected'>;
   readonly code: ErrorCode;
@@ -120,28 +117,28 @@ export interface LoadFailure {
   readonly cause: unknown;
 }
 
-interface EachServerOptions {
+interface EachServerOptions<S extends ServerSnapshot> {
   readonly clock: Clock;
-  /** How long one server may take before the others go out without it. */
+  /** Time limit per server. The result then omits the server. */
   readonly deadlineMs?: number;
   readonly signal: AbortSignal;
-  /** What errors of other folders mean; undefined leaves them to us. */
-  readonly explain?: (error: unknown, server: ServerSnapshot) => Absence | undefined;
+  /** Classifies errors that this folder does not know. */
+  readonly explain?: (error: unknown, server: S) => Absence | undefined;
 }
 
 const DEADLINE_MS = 5_000;
 
-/** Asks all of them at once: one that fails or hangs says so, and neither hides nor delays another. */
+/** Loads from all servers at the same time. A server that fails or hangs does not affect the others. */
 export async function loadFromEachServer<S extends ServerSnapshot, T extends object>(
   servers: readonly S[],
   loadOne: (server: S, signal: AbortSignal) => Promise<T>,
-  { clock, deadlineMs = DEADLINE_MS, signal, explain }: EachServerOptions,
+  { clock, deadlineMs = DEADLINE_MS, signal, explain }: EachServerOptions<S>,
 ): Promise<[S, T | LoadFailure][]> {
   const results = await Promise.all(
     servers.map(async (server): Promise<[S, T | LoadFailure]> => {
       const timeout = new AbortController();
       try {
-        // A loader that throws before it promises anything must not take the others with it.
+        // The async wrapper turns a synchronous throw into a rejection of this server only.
         const loading = (async () => loadOne(server, AbortSignal.any([signal, timeout.signal])))();
         return [server, await withTimeout(clock, deadlineMs, loading, () => abortOnTimeout(timeout))];
       } catch (cause) {

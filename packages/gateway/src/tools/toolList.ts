@@ -1,14 +1,14 @@
+import { isObject } from '@behalf/kernel';
 import type { ServerSnapshot } from '../servers/definition.ts';
-import { toSingleLine } from '../toolcall/shapeResult.ts';
 import type { IncompleteReason, ItemList } from '../upstream/listAll.ts';
 import type { JsonObject, Log } from '../upstream/upstream.ts';
 import { type Mirror, readMirror } from './mirrorHeaders.ts';
-import { type NamedIdentity, assignToolNames } from './names.ts';
+import { assignToolNames } from './names.ts';
 
-/** One tool as its server describes it. The server chose every word: nothing here is to be trusted. */
+/** A tool as its server describes it. All fields are untrusted input. */
 export interface CatalogTool {
   readonly name: string;
-  /** The name towards models; the identity is the server and `name`. */
+  /** The name in model APIs. Unique for one caller. */
   readonly publicName: string;
   readonly title: string | undefined;
   readonly description: string | undefined;
@@ -16,27 +16,27 @@ export interface CatalogTool {
   readonly outputSchema: JsonObject | undefined;
   readonly annotations: JsonObject | undefined;
   readonly _meta: JsonObject | undefined;
-  /** The whole as it came, for doors that pass it on. */
+  /** The definition as received. The MCP adapter forwards it. */
   readonly definition: JsonObject;
-  /** The headers that repeat arguments, when the tool asks for any. */
+  /** Writes the headers that repeat arguments, if the tool declares any. */
   readonly mirror: Mirror | undefined;
 }
 
-/** The tools of one server as one holder sees them. Frozen, and the same object for all who see the same. */
+/** The tools of one server for one owner. Frozen. Owners with equal lists share one object. */
 export interface ToolList {
   readonly tools: readonly CatalogTool[];
   readonly complete: boolean;
   readonly incomplete: IncompleteReason | undefined;
-  /** What the server says of itself, where the operator passes that on. */
+  /** The server's instructions, if the operator forwards them. */
   readonly instructions: string | undefined;
   find(name: string): CatalogTool | undefined;
   findPublic(publicName: string): CatalogTool | undefined;
 }
 
-/** A tool that says more than this is broken or means harm; it would be sent to a model with every message. */
+/** Clients send tool definitions to the model with every message, so the gateway drops larger definitions. */
 const MAX_TOOL_LENGTH = 256 * 1024;
 const MAX_TOOL_NAME_LENGTH = 256;
-/** A list may hold a thousand of them, and is asked for again and again. */
+/** Bounds the log lines of one listing: a list can have a thousand invalid tools. */
 const MAX_LOGGED_DROPS = 20;
 
 export function buildToolList(
@@ -44,35 +44,30 @@ export function buildToolList(
   { items, complete, incomplete, era, instructions }: ItemList,
   log: Log,
 ): ToolList {
-  const accepted = new Map<string, { definition: JsonObject; mirror: Mirror | undefined }>();
+  const accepted = new Map<string, AcceptedTool>();
   let droppedCount = 0;
   for (const definition of items) {
     const { name } = definition;
-    const reason = findDefect(definition, accepted);
-    const mirror = era === 'modern' && reason === undefined ? readMirror(schemaOf(definition)) : noMirror;
-    if (reason === undefined && mirror.ok)
-      accepted.set(name as string, { definition, mirror: mirror.mirror });
-    else {
-      droppedCount += 1;
-      if (droppedCount > MAX_LOGGED_DROPS) continue;
-      const dropReason = reason ?? (mirror.ok ? '' : `x-mcp-header, ${mirror.reason}`);
-      const tool = typeof name === 'string' ? toSingleLine(name, MAX_TOOL_NAME_LENGTH) : '';
-      log('tool_dropped', { server: serverId, tool, reason: toSingleLine(dropReason, MAX_TOOL_NAME_LENGTH) });
+    const defect = findDefect(definition, accepted);
+    const mirror = era === 'modern' && defect === undefined ? readMirror(schemaOf(definition)) : noMirror;
+    const reason = defect ?? (mirror.ok ? undefined : `x-mcp-header, ${mirror.reason}`);
+    if (reason === undefined) {
+      accepted.set(name as string, { definition, mirror: mirror.ok ? mirror.mirror : undefined });
+      continue;
     }
+    droppedCount += 1;
+    if (droppedCount > MAX_LOGGED_DROPS) continue;
+    const tool = typeof name === 'string' ? toSingleLine(name, MAX_TOOL_NAME_LENGTH) : '';
+    log('tool_dropped', { server: serverId, tool, reason: toSingleLine(reason, MAX_TOOL_NAME_LENGTH) });
   }
   if (droppedCount > MAX_LOGGED_DROPS) log('tools_dropped', { server: serverId, count: droppedCount });
-  const identities = [...accepted.keys()].map((toolName): NamedIdentity => ({
-    serverId,
-    serverName: normalizedName,
-    toolName,
+  const identities = [...accepted].map(([toolName, tool]) => ({
+    ...{ serverId, serverName: normalizedName, toolName },
+    ...tool,
   }));
   const byPublicName = new Map<string, CatalogTool>();
   const byName = new Map<string, CatalogTool>();
-  for (const [publicName, { toolName }] of assignToolNames(identities)) {
-    const { definition, mirror } = accepted.get(toolName) as {
-      definition: JsonObject;
-      mirror: Mirror | undefined;
-    };
+  for (const [publicName, { toolName, definition, mirror }] of assignToolNames(identities)) {
     const tool = createTool(definition, toolName, publicName, mirror);
     byPublicName.set(publicName, tool);
     byName.set(toolName, tool);
@@ -85,6 +80,11 @@ export function buildToolList(
     find: (name: string) => byName.get(name),
     findPublic: (publicName: string) => byPublicName.get(publicName),
   });
+}
+
+interface AcceptedTool {
+  readonly definition: JsonObject;
+  readonly mirror: Mirror | undefined;
 }
 
 const noMirror = { ok: true, mirror: undefined } as const;
@@ -123,9 +123,13 @@ function schemaOf({ inputSchema }: JsonObject): JsonObject {
 }
 
 function asObject(value: unknown): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : undefined;
+  return isObject(value) ? value : undefined;
+}
+
+/** Untrusted text for one line of a log or a message: a server must not be able to add lines. */
+export function toSingleLine(text: string, maxLength: number): string {
+  const line = text.slice(0, maxLength + 1).replaceAll(/[\u0000-\u001f\u007f\u0085\u2028\u2029]+/g, ' ');
+  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
 }
 
 function deepFreeze<T extends object>(value: T): T {

@@ -3,7 +3,7 @@ import { createTokenRequestBudget } from '../../credentials/obo/bearer.ts';
 import { SignInRequired } from '../../credentials/signInRequired.ts';
 import type { NewToken, ProbeResult } from '../../credentials/signin/flow.ts';
 import type { UserPrincipal } from '../../principal/principal.ts';
-import { type SendParts, resolveAllowedServer } from '../../toolcall/send.ts';
+import { type SendParts, resolveAllowedServer } from '../../toolcall/credential.ts';
 import type { ItemList } from '../../upstream/listAll.ts';
 import type { OpenOptions, RemoteTarget } from '../../upstream/target.ts';
 import type { Upstream } from '../../upstream/upstream.ts';

@@ -1,14 +1,14 @@
 import type { FlowView } from '@behalf/contracts';
-import { type Cancellation, type Clock, toAbortSignal, withTimeout } from '@behalf/kernel';
+import { type Clock, toAbortSignal, withTimeout } from '@behalf/kernel';
 import type { AllowedServer } from '../../access/allowedServer.ts';
-import { createTokenRequestBudget } from '../../credentials/obo/bearer.ts';
 import { ReauthNeeded, SignInRequired } from '../../credentials/signInRequired.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { UserPrincipal } from '../../principal/principal.ts';
 import type { Inbound } from '../../toolcall/inbound.ts';
-import { loadTools, ownerKey } from '../../toolcall/list.ts';
-import { type SendParts, prepareCredential, resolveAllowedServer } from '../../toolcall/send.ts';
-import type { Catalog, ToolList } from '../../tools/catalog.ts';
+import { type SendParts, createPrepareTarget, resolveAllowedServer } from '../../toolcall/credential.ts';
+import { loadTools } from '../../toolcall/list.ts';
+
+import { type Catalog, type ToolList, ownerKey } from '../../tools/catalog.ts';
 import { type PolicyParts, isToolAvailable } from '../../tools/policy.ts';
 import { UpstreamError } from '../../upstream/upstreamError.ts';
 import { type UserServer, mayRequireOAuth } from '../definition.ts';
@@ -79,9 +79,7 @@ async function attempt(
   const { principal, signal } = inbound;
 
   async function connect(): Promise<ReinitOutcome> {
-    const budget = createTokenRequestBudget();
-    const obtain = (shared: Cancellation = signal) =>
-      prepareCredential(parts, server, { ...inbound, signal: shared }, { budget, bypassesBreaker: true });
+    const obtain = createPrepareTarget(parts, server, inbound, { bypassesBreaker: true });
     const options = { refresh: true, lease: { bypassesBreaker: true, forceNew } };
     const tools = await loadTools(parts, server, obtain, inbound, options);
     return { kind: 'connected', tools: filterAvailable(tools) };
