@@ -14,12 +14,10 @@ type ApprovalOutcome = 'approved' | 'denied' | 'expired';
 export type PendingApprovals = ReturnType<typeof createPendingApprovals>;
 
 /** Calls of a chat that wait for the user's approval. The user may approve at another replica. */
-export function createPendingApprovals({
-  approvals,
-  cache,
-  changes,
-  clock,
-}: PendingDecisionParts & { readonly approvals: Pick<Approvals, 'decide' | 'stateOf' | 'withdraw'> }) {
+export function createPendingApprovals(
+  parts: PendingDecisionParts & { readonly approvals: Pick<Approvals, 'decide' | 'stateOf' | 'withdraw'> },
+) {
+  const { approvals, cache, changes, clock } = parts;
   const keyOf = (owner: UserPrincipal, conversationId: string, callId: string) =>
     JSON.stringify(['call', owner.tenant, owner.userId, conversationId, callId]);
 
@@ -40,21 +38,19 @@ export function createPendingApprovals({
       requestApproval: () => Promise<void>,
     ): Promise<ApprovalOutcome> {
       const { owner, conversationId = '' } = run;
-      const key = keyOf(owner, conversationId, callId);
-      let outcome: ApprovalOutcome | undefined;
+      const { id, expiresAt } = approval;
+      const entry = { key: keyOf(owner, conversationId, callId), value: id, expiresAt };
+      const read = async (): Promise<ApprovalOutcome | undefined> => {
+        // A failed read is not a denial.
+        const state = await approvals.stateOf(owner, id).catch(() => 'waiting' as const);
+        if (state === 'gone') return clock.now() >= expiresAt ? 'expired' : 'denied';
+        return state === 'approved' ? 'approved' : undefined;
+      };
       try {
-        await cache.set(key, approval.id, Math.max(1, approval.expiresAt - clock.now()));
-        await requestApproval();
-        outcome = await waitForDecision<ApprovalOutcome>(run, clock, async () => {
-          // A failed read is not a denial.
-          const state = await approvals.stateOf(owner, approval.id).catch(() => 'waiting' as const);
-          if (state === 'gone') return clock.now() >= approval.expiresAt ? 'expired' : 'denied';
-          return state === 'approved' ? 'approved' : undefined;
-        });
-        return outcome;
-      } finally {
-        if (outcome === undefined) await withdraw(run, approval.id);
-        await cache.delete(key).catch(() => undefined);
+        return await waitForDecision(parts, run, entry, requestApproval, read);
+      } catch (error) {
+        await withdraw(run, id);
+        throw error;
       }
     },
     /** The approval that a call waits for. Undefined if no such call of this user waits. */
@@ -81,7 +77,8 @@ type SignInOutcome = 'connected' | 'declined' | 'expired';
 export type PendingSignIns = ReturnType<typeof createPendingSignIns>;
 
 /** Calls of a chat that wait for the user to sign in to a server. The user may report the outcome at another replica. */
-export function createPendingSignIns({ cache, changes, clock }: PendingDecisionParts) {
+export function createPendingSignIns(parts: PendingDecisionParts) {
+  const { cache, changes, clock } = parts;
   const keyOf = (owner: UserPrincipal, conversationId: string, callId: string) =>
     JSON.stringify(['sign-in', owner.tenant, owner.userId, conversationId, callId]);
 
@@ -98,18 +95,12 @@ export function createPendingSignIns({ cache, changes, clock }: PendingDecisionP
     ): Promise<SignInOutcome> {
       const { owner, conversationId = '' } = run;
       const key = keyOf(owner, conversationId, callId);
-      try {
-        await cache.set(key, 'waiting', Math.max(1, expiresAt - clock.now()));
-        await requestSignIn();
-        return await waitForDecision<SignInOutcome>(run, clock, async () => {
-          // A failed read does not end the wait.
-          const stored = await cache.get(key).catch(() => 'waiting');
-          if (stored === 'connected' || stored === 'declined') return stored;
-          return stored === undefined || clock.now() >= expiresAt ? 'expired' : undefined;
-        });
-      } finally {
-        await cache.delete(key).catch(() => undefined);
-      }
+      return waitForDecision(parts, run, { key, value: 'waiting', expiresAt }, requestSignIn, async () => {
+        // A failed read does not end the wait.
+        const stored = await cache.get(key).catch(() => 'waiting');
+        if (stored === 'connected' || stored === 'declined') return stored;
+        return stored === undefined || clock.now() >= expiresAt ? 'expired' : undefined;
+      });
     },
     /**
      * Reports the outcome. Returns false if no such call of this user waits. `connected` grants nothing by itself: the call runs
@@ -133,10 +124,15 @@ export function createPendingSignIns({ cache, changes, clock }: PendingDecisionP
 /** Covers lost change notifications, and decisions through other entry points, which publish none. */
 const POLL_MS = 2_000;
 
-/** Reads until there is a decision: after each change of the conversation, and regularly. Rejects with the reason of the signal. */
+/**
+ * Stores the entry of a waiting call, asks the user, and reads until there is a decision: after each change of the conversation,
+ * and regularly. Rejects with the reason of the run's signal.
+ */
 async function waitForDecision<T>(
+  { cache, clock }: PendingDecisionParts,
   { signal, onChange }: Pick<AnswerRun, 'signal' | 'onChange'>,
-  clock: Clock,
+  { key, value, expiresAt }: { readonly key: string; readonly value: string; readonly expiresAt: number },
+  ask: () => Promise<void>,
   read: () => Promise<T | undefined>,
 ): Promise<T> {
   const changed = new AutoResetEvent();
@@ -145,6 +141,8 @@ async function waitForDecision<T>(
   signal.addEventListener('abort', wake);
   const isStopped = () => signal.aborted;
   try {
+    await cache.set(key, value, Math.max(1, expiresAt - clock.now()));
+    await ask();
     while (!isStopped()) {
       const decision = await read();
       // The run may have stopped during the read. A decision is too late then.
@@ -158,5 +156,6 @@ async function waitForDecision<T>(
   } finally {
     unsubscribe();
     signal.removeEventListener('abort', wake);
+    await cache.delete(key).catch(() => undefined);
   }
 }

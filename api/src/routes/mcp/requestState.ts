@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject, Principal } from '@behalf/gateway';
 import { type Clock, type Keyring, isObject } from '@behalf/kernel';
-import type { RpcFault} from './rpc.ts';
-import { invalidParams } from './rpc.ts';
+import { type RpcFault, invalidParams } from './rpc.ts';
 import { callerSealContext, openJson } from './sealed.ts';
 
 /** A suspended call, the replica that runs it, and the round of input requests that the client answers. */

@@ -11,8 +11,7 @@ import {
 } from '@behalf/gateway';
 import { isObject } from '@behalf/kernel';
 import { type McpRequest, type Method, createMcpInbound } from '../request.ts';
-import type { RpcFault} from '../rpc.ts';
-import { invalidParams } from '../rpc.ts';
+import { type RpcFault, invalidParams } from '../rpc.ts';
 import { listResult } from './listResult.ts';
 import { type MethodParts, createServerCallRunner } from './serverCallRunner.ts';
 

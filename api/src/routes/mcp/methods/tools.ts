@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import {
   type CatalogTool,
   type EndpointList,
+  type Era,
   GatewayError,
   type JsonObject,
   type ToolInvocation,
@@ -46,24 +47,31 @@ export function toolMethods(parts: MethodParts): Readonly<Record<string, Method>
       ...(params && { paramHeaders: params }),
     };
     const target = { server: routed.server, operation: `tool ${routed.name}` };
-    try {
-      return await runner.run(mcpRequest, target, input, (inbound) => callTool(servers, tool, inbound));
-    } catch (error) {
-      if (error instanceof GatewayError && isErrorResult(error, era))
-        return results.fromGateway(era, errorResult(error));
-      throw error;
-    }
+    return withErrorResult(era, isCallError, () =>
+      runner.run(mcpRequest, target, input, (inbound) => callTool(servers, tool, inbound)),
+    );
   }
 
   async function callOrSearch(mcpRequest: McpRequest): Promise<string> {
     const { params, era } = mcpRequest;
     const toolName = params['name'];
     if (toolName !== SEARCH_TOOL && toolName !== CALL_TOOL) return runTool(mcpRequest, params);
+    return withErrorResult(era, isSearchError, async () => {
+      if (toolName === SEARCH_TOOL) return searchTools.search(mcpRequest, params['arguments'] ?? {});
+      return runTool(mcpRequest, searchTools.readCall(params), false);
+    });
+  }
+
+  /** Turns some errors into failed tool results, so that the model reads them. */
+  async function withErrorResult(
+    era: Era,
+    isErrorResult: (error: GatewayError, era: Era) => boolean,
+    work: () => Promise<string>,
+  ): Promise<string> {
     try {
-      if (toolName === SEARCH_TOOL) return await searchTools.search(mcpRequest, params['arguments'] ?? {});
-      return await runTool(mcpRequest, searchTools.readCall(params), false);
+      return await work();
     } catch (error) {
-      if (error instanceof GatewayError && isToolError(error))
+      if (error instanceof GatewayError && isErrorResult(error, era))
         return results.fromGateway(era, errorResult(error));
       throw error;
     }
@@ -91,16 +99,15 @@ const SEARCH_TOOLS_LIST: EndpointList = {
 };
 
 /** For `call_tool`, the tool name is an argument, which a model can correct like any other. */
-function isToolError({ code }: GatewayError): boolean {
+function isSearchError({ code }: GatewayError): boolean {
   return code === 'MCP_ARGUMENTS_INVALID' || code === 'MCP_TOOL_NOT_FOUND';
 }
 
 /**
- * Errors that become a failed tool result instead of a JSON-RPC error, so that the model reads them. A model can correct invalid
- * arguments. The user of a legacy client that supports no dialogue learns why the call failed; the modern era has an error code
- * for missing client capabilities.
+ * A model can correct invalid arguments. The user of a legacy client that supports no dialogue learns why the call failed; the
+ * modern era has an error code for missing client capabilities.
  */
-function isErrorResult({ code }: GatewayError, era: McpRequest['era']): boolean {
+function isCallError({ code }: GatewayError, era: Era): boolean {
   return code === 'MCP_ARGUMENTS_INVALID' || (code === 'MCP_DIALOGUE_UNSUPPORTED' && era === 'legacy');
 }
 

@@ -167,25 +167,24 @@ interface InputRequest {
 /** Limits the memory that a server can fill with requests while no client request is attached. */
 const MAX_PENDING_LENGTH = 64 * 1024;
 
+interface QueuedRequest {
+  readonly request: InputRequest;
+  readonly resolve: (response: JsonObject) => void;
+  readonly reject: (reason: Error) => void;
+  /** What the request counts towards the memory limit until it is sent. */
+  readonly pendingLength: number;
+  isSent: boolean;
+}
+
 /** The input requests of one call: those that are not sent yet, and those that wait for a response. */
 function createInputRequestQueue() {
-  const unsent = new Map<string, { request: InputRequest; size: number }>();
-  const awaiting = new Map<
-    string,
-    { resolve: (response: JsonObject) => void; reject: (reason: Error) => void }
-  >();
+  const queue = new Map<string, QueuedRequest>();
   let requestCount = 0;
-  let unsentLength = 0;
-
-  function remove(key: string): void {
-    unsentLength -= unsent.get(key)?.size ?? 0;
-    unsent.delete(key);
-    awaiting.delete(key);
-  }
+  const pending = () => [...queue.values()].filter(({ isSent }) => !isSent);
 
   return {
     get hasPending(): boolean {
-      return unsent.size > 0;
+      return pending().length > 0;
     },
     /** Returns the response. `isAttached`: a client waits, so the request does not count towards the memory limit. */
     add: (input: Omit<InputRequest, 'key'>, signal: Cancellation, isAttached: boolean): Promise<JsonObject> =>
@@ -193,46 +192,38 @@ function createInputRequestQueue() {
         if (signal.aborted) return reject(abortReason(signal));
         requestCount += 1;
         const key = `q${requestCount}`;
-        const size = isAttached ? 0 : JSON.stringify(input.params).length;
-        if (unsentLength + size > MAX_PENDING_LENGTH)
+        const pendingLength = isAttached ? 0 : JSON.stringify(input.params).length;
+        if (pending().reduce((sum, queued) => sum + queued.pendingLength, pendingLength) > MAX_PENDING_LENGTH)
           return reject(new Error('The pending input requests are too large'));
-        unsentLength += size;
-        const cleanUp = () => {
-          signal.removeEventListener('abort', onAbort);
-          remove(key);
+        const settle =
+          <T>(work: (value: T) => void) =>
+          (value: T) => {
+            signal.removeEventListener('abort', onAbort);
+            queue.delete(key);
+            work(value);
+          };
+        const queued: QueuedRequest = {
+          ...{ request: { ...input, key }, pendingLength, isSent: false },
+          ...{ resolve: settle(resolve), reject: settle(reject) },
         };
-        const onAbort = () => {
-          cleanUp();
-          reject(abortReason(signal));
-        };
+        const onAbort = () => queued.reject(abortReason(signal));
         signal.addEventListener('abort', onAbort);
-        unsent.set(key, { request: { ...input, key }, size });
-        awaiting.set(key, {
-          resolve(response) {
-            cleanUp();
-            resolve(response);
-          },
-          reject(reason) {
-            cleanUp();
-            reject(reason);
-          },
-        });
+        queue.set(key, queued);
       }),
-    /** Removes and returns the pending requests that are allowed. Rejects the others. */
+    /** Marks the pending requests as sent and returns those that are allowed. Rejects the others. */
     drainPending(isAllowed: (request: InputRequest) => boolean): readonly InputRequest[] {
       const allowedRequests: InputRequest[] = [];
-      for (const [key, { request, size }] of [...unsent]) {
-        unsent.delete(key);
-        unsentLength -= size;
-        if (isAllowed(request)) allowedRequests.push(request);
-        else awaiting.get(key)?.reject(new Error('The client does not support this input request'));
+      for (const queued of pending()) {
+        queued.isSent = true;
+        if (isAllowed(queued.request)) allowedRequests.push(queued.request);
+        else queued.reject(new Error('The client does not support this input request'));
       }
       return allowedRequests;
     },
     /** Resolves the sent requests. Rejects those without a response. */
     resolveResponses(responses: JsonObject): void {
-      for (const [key, { resolve, reject }] of [...awaiting]) {
-        if (unsent.has(key)) continue;
+      for (const [key, { resolve, reject, isSent }] of [...queue]) {
+        if (!isSent) continue;
         const result = Object.hasOwn(responses, key) ? responses[key] : undefined;
         if (!isObject(result)) {
           reject(new Error('The client did not respond'));
@@ -244,7 +235,7 @@ function createInputRequestQueue() {
       }
     },
     rejectAll(reason: Error): void {
-      for (const { reject } of [...awaiting.values()]) reject(reason);
+      for (const { reject } of [...queue.values()]) reject(reason);
     },
   };
 }
