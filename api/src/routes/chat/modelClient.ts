@@ -259,7 +259,7 @@ function headerError(endpoint: string, header: string, placeholders: readonly st
 
 type ModelCode = 'MODEL_REFUSED' | 'MODEL_RATE_LIMITED' | 'MODEL_UNAVAILABLE';
 
-/** What the door out says, where it is the operator who can put it right. */
+/** Refusals of the egress that the operator can correct. */
 const refusalDetails: Partial<Record<EgressReason, string>> = {
   redirect_refused: 'The model API responded with a redirect, which the gateway does not follow.',
   certificate_untrusted: 'The certificate of the model API is not trusted.',

@@ -73,7 +73,7 @@ const TRUNCATED_RULE = `
 
 const MAX_UNAVAILABLE_NAMES = 20;
 
-/** The system prompt. It contains names of servers, but no text that servers or users wrote. */
+/** The system prompt. The only text in it that others chose are sanitized names of servers. */
 export function systemMessage({
   isTruncated,
   unavailableServers,

@@ -51,16 +51,14 @@ export interface RunCallParts extends CallWithSignInParts {
   readonly problemOf: (error: unknown) => { problem: Problem };
 }
 
-/** What all calls of one answer share. */
+/** The context that all calls of one answer share. */
 export interface ChatCallContext {
   readonly run: AnswerRun;
   /** Authenticates the caller again. Throws if they signed out or lost the permission. */
   readonly reauthenticate: () => Promise<UserPrincipal>;
   readonly createInbound: (caller: UserPrincipal) => Inbound;
   readonly emit: ChatEventWriter;
-  /**
-   * By approval id: settles when the call that requested it has ended. Identical calls of one answer receive the same approval.
-   */
+  /** By approval id: settles when the call that requested it has ended. Identical calls receive the same approval. */
   readonly approvalRequests: Map<string, Promise<void>>;
 }
 

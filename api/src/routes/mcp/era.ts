@@ -3,7 +3,7 @@ import type { JsonObject } from '@behalf/gateway';
 import { isObject } from '@behalf/kernel';
 import { RpcFault, type RpcNotification, type RpcRequest, rpcCode } from './rpc.ts';
 
-/** What a modern request declares about its client (MCP 2026-07-28, `_meta`). */
+/** The declarations of a modern request about its client (MCP 2026-07-28, `_meta`). */
 export interface ModernEnvelope {
   readonly capabilities: JsonObject;
   readonly logLevel: string | undefined;

@@ -57,7 +57,7 @@ export function readRpcId(value: unknown): RpcId | null {
   return isObject(value) && isId(value['id']) ? value['id'] : null;
 }
 
-/** JSON-RPC 2.0 section 4 allows strings and numbers. `Infinity` results from a number out of range and cannot be repeated in JSON. */
+/** JSON-RPC 2.0 section 4. A number out of range is parsed as `Infinity`, which a response cannot repeat in JSON. */
 function isId(value: unknown): value is RpcId {
   return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
 }

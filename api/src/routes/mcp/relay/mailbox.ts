@@ -52,7 +52,7 @@ export function createMailbox(parts: MailboxParts): Mailbox {
         localWaiter.deliver(message);
         return;
       }
-      const sealed = keyring.seal(message, sessionSealContext(sessionKey, 'mcp-word', name));
+      const sealed = keyring.seal(message, sessionSealContext(sessionKey, 'mcp-message', name));
       await cache.set(cacheKey(sessionKey, name), sealed, ttlMs);
       await changes.publish({ topic: 'mcpSessions', id: sessionKey.key });
     },
@@ -122,7 +122,7 @@ class Waiter {
     const storedKey = cacheKey(this.sessionKey, this.name);
     const sealed = await cache.get(storedKey);
     if (sealed === undefined || this.#isStopped) return;
-    const message = keyring.open(sealed, sessionSealContext(this.sessionKey, 'mcp-word', this.name));
+    const message = keyring.open(sealed, sessionSealContext(this.sessionKey, 'mcp-message', this.name));
     // If several replicas wait for the message, the one that deletes it delivers it.
     if (await cache.delete(storedKey)) this.deliver(message);
   }
@@ -135,5 +135,5 @@ class Waiter {
 }
 
 function cacheKey({ key }: SessionKey, name: string): string {
-  return `word:${key}:${name}`;
+  return `message:${key}:${name}`;
 }

@@ -42,7 +42,7 @@ export function createClientRequests({ mailbox, keyring, clock, random }: Client
         new Promise((resolve, reject) => {
           if (signal.aborted) return reject(abortReason(signal));
           const nonce = random.id();
-          const id = `${nonce}.${keyring.mac(nonce, sessionSealContext(sessionKey, 'mcp-question'))}`;
+          const id = `${nonce}.${keyring.mac(nonce, sessionSealContext(sessionKey, 'mcp-client-request'))}`;
           const cleanUp = () => {
             stopWaiting();
             cancelTimer();
@@ -82,7 +82,7 @@ export function createClientRequests({ mailbox, keyring, clock, random }: Client
       const separatorIndex = typeof id === 'string' ? id.indexOf('.') : -1;
       if (typeof id !== 'string' || separatorIndex < 0) return;
       const nonce = id.slice(0, separatorIndex);
-      const context = sessionSealContext(sessionKey, 'mcp-question');
+      const context = sessionSealContext(sessionKey, 'mcp-client-request');
       if (!keyring.verifyMac(nonce, id.slice(separatorIndex + 1), context)) return;
       const message = JSON.stringify(outcome);
       const isWithinLimit = message.length <= MAX_RESPONSE_LENGTH;

@@ -71,7 +71,7 @@ export type Elicitations = ReturnType<typeof createElicitations>;
 
 /** The elicitations of sessions that are not complete. */
 export function createElicitations(parts: SessionListParts) {
-  const { read, change, publish } = createSessionList(parts, 'pages');
+  const { read, change, publish } = createSessionList(parts, 'elicitations');
   const serialize = ({ id, server }: Elicitation) => JSON.stringify([id, server]);
   return {
     async read(session: McpSession): Promise<readonly Elicitation[]> {

@@ -225,7 +225,9 @@ describe('a stream that is taken up at another replica', () => {
       leases: openMemoryStore({ clock: all.clock, random }).leases,
     });
     const stream = 'made up';
-    await lists.change('wants:a', 60_000, () => [JSON.stringify([stream, 'x', all.clock.now() + 60_000])]);
+    await lists.change('stream-requests:a', 60_000, () => [
+      JSON.stringify([stream, 'x', all.clock.now() + 60_000]),
+    ]);
     const there = aReader();
     all.b.replays.resume(place, last, there.stream);
     await all.clock.advance(2_000);

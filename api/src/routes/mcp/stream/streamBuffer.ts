@@ -153,7 +153,7 @@ export function createStreamBuffers(parts: StreamBufferParts): StreamBuffers {
     const entry = streams.get(streamId);
     if (!entry) return;
     const [attemptId, after] = JSON.parse(
-      keyring.open(message, sessionSealContext(entry.sessionKey, 'mcp-want', streamId)),
+      keyring.open(message, sessionSealContext(entry.sessionKey, 'mcp-stream-request', streamId)),
     ) as RemoteStreamRequest;
     // Each request writes the whole buffer to the shared store, so requests are throttled. The relay already sends heartbeats.
     entry.cancelRemoteRequest();
@@ -170,7 +170,7 @@ export function createStreamBuffers(parts: StreamBufferParts): StreamBuffers {
     ...parts,
     requestStream(sessionKey, { streamId, replica: holder, seq }, attemptId) {
       const request: RemoteStreamRequest = [attemptId, seq];
-      const context = sessionSealContext(sessionKey, 'mcp-want', streamId);
+      const context = sessionSealContext(sessionKey, 'mcp-stream-request', streamId);
       return remoteRequests.post(holder, streamId, keyring.seal(JSON.stringify(request), context));
     },
   };

@@ -226,7 +226,7 @@ export function createRemoteStreamRequests({
 }
 
 function requestListKey(replica: string): string {
-  return `wants:${replica}`;
+  return `stream-requests:${replica}`;
 }
 
 interface StreamIdentity {

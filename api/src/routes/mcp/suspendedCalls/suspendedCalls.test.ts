@@ -114,7 +114,7 @@ describe('a call that waits for its user', () => {
     const all = rig();
     const { suspended } = await begin(all, async (_, ask) => JSON.stringify(await ask()));
     await all.clock.advance(11 * MINUTES);
-    await all.cache.set(`parked:${suspended.call}:1`, 'here', MINUTES);
+    await all.cache.set(`resume-ticket:${suspended.call}:1`, 'here', MINUTES);
     await expect(all.there.suspendedCalls.resume(answers({ q1: accepted }), suspended)).rejects.toMatchObject(
       badState,
     );
@@ -296,7 +296,7 @@ describe('a call that waits for its user', () => {
       call: 'x',
     });
     await expect(resumed).rejects.toMatchObject(badState);
-    await all.cache.set('parked:gone:1', 'dead', MINUTES);
+    await all.cache.set('resume-ticket:gone:1', 'dead', MINUTES);
     const waiting = all.there.suspendedCalls.resume(answers({ q1: accepted }), {
       ...suspended,
       ...{ replica: 'dead', call: 'gone' },

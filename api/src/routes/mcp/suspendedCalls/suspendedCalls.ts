@@ -148,7 +148,7 @@ function toAttachedRequest(
 }
 
 function resumeTicketKey(call: string, round: number): string {
-  return `parked:${call}:${round}`;
+  return `resume-ticket:${call}:${round}`;
 }
 
 function expiredError(): Error {
