@@ -83,7 +83,7 @@ interface RenderedEntry extends Pick<RenderInput, 'variables' | 'principal'> {
   readonly credential: Credential;
 }
 
-/** Stands for the Graph token when the binding is computed, because the token changes and the session stays. Never sent. */
+/** Replaces the Graph token when the binding is computed: a new token must not change the binding. Never sent. */
 const PLACEHOLDER_TOKEN = 'token';
 
 export function createCredentials(parts: CredentialParts): Credentials {

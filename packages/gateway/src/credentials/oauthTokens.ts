@@ -27,19 +27,6 @@ export interface UserToken {
   readonly canonicalUrl: string;
 }
 
-export interface OAuthTokens {
-  /**
-   * This user's token for this server. Null: the user never signed in and the server may be called without a token.
-   * Throws `SignInRequired` if the user must act, otherwise a `GatewayError`. With `label`: only that credential.
-   */
-  obtain(
-    server: UserServer,
-    principal: Principal,
-    budget: TokenRequestBudget,
-    label?: string,
-  ): UserToken | null | Promise<UserToken | null>;
-}
-
 interface OAuthTokenParts {
   readonly vault: TokenSource;
   readonly selector: Pick<CredentialSelector, 'select'>;
@@ -50,7 +37,10 @@ export function canCallWithoutToken({ settings, auth }: UserServer): boolean {
   return auth !== 'oauth' || settings.auth === 'optional';
 }
 
-export function createOAuthTokens({ vault, selector }: OAuthTokenParts): OAuthTokens {
+export type OAuthTokens = ReturnType<typeof createOAuthTokens>;
+
+/** The tokens of users who signed in at servers. */
+export function createOAuthTokens({ vault, selector }: OAuthTokenParts) {
   /** A hash per token object: the hot path computes none. */
   const grantHashes = new WeakMap<VaultToken, string>();
 
@@ -74,7 +64,16 @@ export function createOAuthTokens({ vault, selector }: OAuthTokenParts): OAuthTo
   });
 
   return {
-    obtain: (server, principal, budget, label) =>
+    /**
+     * This user's token for this server. Null: the user never signed in and the server may be called without a token.
+     * Throws `SignInRequired` if the user must act, otherwise a `GatewayError`. With `label`: only that credential.
+     */
+    obtain: (
+      server: UserServer,
+      principal: Principal,
+      budget: TokenRequestBudget,
+      label?: string,
+    ): UserToken | null | Promise<UserToken | null> =>
       // Service principals cannot sign in: they have no credential, like users who never signed in.
       chain(selector.select(server, principal, label), (key) => {
         if (key) return chain(currentToken(vault, key), (token) => toUserToken(key, token, budget));

@@ -79,7 +79,7 @@ export function createWithRefreshToken(parts: WithRefreshTokenParts): Credential
       }
       if (!claim.isInDoubt || (isVerified && !claim.tookOver))
         return { snapshot, tokens, refreshToken, claim };
-      // An earlier request may have consumed the token. A refresh decides; only then the token is lent.
+      // An earlier request may have consumed the token. A refresh shows whether it did.
       await releaseClaim(core, claim, toDoubtPatch(claim.inDoubtSince));
       const renewedOutcome = await renewal.renew(key, tokens.accessToken);
       if (renewedOutcome.kind !== 'token') return renewedOutcome;

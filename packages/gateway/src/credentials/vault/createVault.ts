@@ -25,67 +25,46 @@ import {
 } from './vault.ts';
 
 /** Durations and intervals in milliseconds. */
-export interface VaultTimings {
+export const vaultTimings = Object.freeze({
   /** Timeout of a token request. */
-  readonly postMs: number;
-  /** The maximum age of the claim when the request is sent. The rest of the claim must cover the whole request. */
-  readonly sendWithinMs: number;
-  /** How long a claim excludes other replicas. */
-  readonly claimMs: number;
-  readonly leaseMs: number;
-  readonly leaseRenewMs: number;
-  /** How long to wait for a refresh of another replica. */
-  readonly waitMs: number;
-  readonly pollMs: number;
-  /** How long to retry storing new tokens before the caller continues without. */
-  readonly holdMs: number;
-  /** Timeout of requests to the lease store and the change feed. */
-  readonly storeTimeoutMs: number;
-  /** Backoff after a failure of an authorization server: first value and maximum. */
-  readonly backoffMs: number;
-  readonly maxBackoffMs: number;
-  /** How long a failure that would repeat itself is returned from memory. */
-  readonly failureCacheMs: number;
-  /** How long a token counts as new. A new token that a server refuses is not refreshed again. */
-  readonly refusedTokenMs: number;
-  /** A token is refreshed this long before it expires, or a tenth of its lifetime if that is less. */
-  readonly maxSkewMs: number;
-  /** Early renewal applies to credentials used within this time, */
-  readonly recentUseMs: number;
-  /** and to access tokens with at least this lifetime. */
-  readonly minEarlyLifetimeMs: number;
-  /** How long the absence of a credential is cached. */
-  readonly absentCacheMs: number;
-  /** How long calls continue with cached credentials while the store is unreachable. */
-  readonly maxStaleMs: number;
-  readonly revokeTimeoutMs: number;
-  readonly usageIntervalMs: number;
-  readonly closeTimeoutMs: number;
-}
-
-export const vaultTimings: VaultTimings = {
   postMs: 10_000,
+  /** The maximum age of the claim when the request is sent. The rest of the claim must cover the whole request. */
   sendWithinMs: 8_000,
+  /** How long a claim excludes other replicas. */
   claimMs: 20_000,
   leaseMs: 25_000,
   leaseRenewMs: 8_000,
+  /** How long to wait for a refresh of another replica. */
   waitMs: 30_000,
   pollMs: 100,
+  /** How long to retry storing new tokens before the caller continues without. */
   holdMs: 40_000,
+  /** Timeout of requests to the lease store and the change feed. */
   storeTimeoutMs: 1_000,
+  /** Backoff after a failure of an authorization server: first value and maximum. */
   backoffMs: 1_000,
   maxBackoffMs: 60_000,
+  /** How long a failure that would repeat itself is returned from memory. */
   failureCacheMs: 60_000,
+  /** How long a token counts as new. A new token that a server refuses is not refreshed again. */
   refusedTokenMs: 30_000,
+  /** A token is refreshed this long before it expires, or a tenth of its lifetime if that is less. */
   maxSkewMs: 60_000,
+  /** Early renewal applies to credentials that were used within this time. */
   recentUseMs: 30 * 60_000,
+  /** Early renewal applies to access tokens with at least this lifetime. */
   minEarlyLifetimeMs: 30_000,
+  /** How long the absence of a credential is cached. */
   absentCacheMs: 10_000,
+  /** How long calls continue with cached credentials while the store is unreachable. */
   maxStaleMs: 30_000,
   revokeTimeoutMs: 5_000,
+  /** The minimum interval between two writes of a credential's last use. */
   usageIntervalMs: 60_000,
   closeTimeoutMs: 15_000,
-};
+});
+
+export type VaultTimings = Readonly<Record<keyof typeof vaultTimings, number>>;
 
 /** All timings multiplied by `factor`, for tests across processes. */
 export function scaledTimings(factor: number): VaultTimings {

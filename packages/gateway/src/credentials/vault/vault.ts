@@ -94,7 +94,7 @@ export interface GrantCommit extends CredentialKey {
   readonly scopesRequested: string;
   /** The DPoP key that the tokens are bound to. */
   readonly dpopKey?: HiddenText | undefined;
-  /** The generation that this grant replaces; 0 for none. If another generation was stored meanwhile, it wins. */
+  /** The generation that this grant replaces; 0 for none. A generation stored in between wins. */
   readonly baseGeneration: number;
   /** When the store deletes the record: for a login, the end of the session. */
   readonly rowExpiresAt?: number | null;
@@ -174,7 +174,7 @@ export interface CredentialVault {
   /** Serializes calls per credential, for servers that invalidate the old token on refresh (`exclusive: true`). */
   withExclusiveUse<T>(key: CredentialKey, signal: Cancellation, work: () => Promise<T>): Promise<T>;
   /**
-   * Lends the refresh token for one request. No refresh and no other borrower uses it meanwhile. Rejects if `work`
+   * Lends the refresh token for one request. No refresh and no other borrower uses it at the same time. Rejects if `work`
    * rejects; a revealed token is then in doubt. An abort before the token is revealed leaves it unused.
    */
   withRefreshToken<T>(
@@ -196,7 +196,7 @@ export type RefreshOutcome =
   | 'ok'
   /** Tokens from `pendingWrites` were saved. No request was sent. */
   | 'adopted'
-  /** A sign-in or sign-out happened meanwhile. The new tokens were discarded. */
+  /** A sign-in or sign-out happened during the refresh. The new tokens were discarded. */
   | 'superseded'
   | 'rejected'
   | 'lost_rotation'
