@@ -1,5 +1,5 @@
 import { type FlowError, type FlowStatusView, type FlowTokensView, flowErrors } from '@behalf/contracts';
-import { AutoResetEvent, type Cancellation, rejectOnAbort, withTimeout } from '@behalf/kernel';
+import { AutoResetEvent, type Cancellation, withTimeout } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import { type OAuthFlowRecord, pendingStatuses } from '../../ports/index.ts';
 import type { Principal } from '../../principal/principal.ts';
@@ -24,22 +24,24 @@ export async function readFlowStatus(
   const { clock, changes } = parts;
   const deadline = clock.now() + waitMs;
   const changed = new AutoResetEvent();
+  const wake = () => changed.set();
   let nextChange: Promise<void> | undefined;
   // Subscribe before reading: a change during the read must end the wait.
   const unsubscribe = changes.subscribe(({ topic, id }) => {
-    if (topic === 'oauthFlows' && (id === flowId || id === '*')) changed.set();
+    if (topic === 'oauthFlows' && (id === flowId || id === '*')) wake();
   });
+  signal?.addEventListener('abort', wake);
   try {
     for (;;) {
       const view = toStatusView(parts, await requireOwnFlow(parts, principal, flowId));
       const remainingMs = deadline - clock.now();
       if (view.status !== 'PENDING' || remainingMs <= 0 || signal?.aborted) return view;
       nextChange ??= changed.wait().then(() => (nextChange = undefined));
-      const changeOrAbort = signal ? rejectOnAbort(nextChange, signal).catch(() => undefined) : nextChange;
-      await withTimeout(clock, Math.min(remainingMs, POLL_MS), changeOrAbort, () => undefined);
+      await withTimeout(clock, Math.min(remainingMs, POLL_MS), nextChange, () => undefined);
     }
   } finally {
     unsubscribe();
+    signal?.removeEventListener('abort', wake);
   }
 }
 
