@@ -1,9 +1,10 @@
 import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
+import { environmentReaders, restrictedEnvironment } from './tools/lint/environment.mjs';
 import { allowedTerms } from './tools/lint/exceptions.mjs';
 import { plainEnglish } from './tools/lint/plainEnglish.mjs';
 
-/** Globals that a gateway module receives as a dependency instead. */
+/** Globals that a gateway module must receive as a parameter. */
 const ambient = [
   ['Date', 'Take a Clock.'],
   ['performance', 'Take a Clock.'],
@@ -15,7 +16,7 @@ const ambient = [
   ['crypto', 'Take a Random, or use kernel.'],
 ].map(([name, message]) => ({ name, message }));
 
-/** Comments, test titles and their data follow when their files are rewritten. */
+/** Comments and test titles are not checked yet. */
 const plainEnglishIn = (options) => ({
   'behalf/plain-english': ['error', { comments: false, exceptions: allowedTerms, ...options }],
 });
@@ -35,7 +36,7 @@ export default tseslint.config(
       'no-restricted-syntax': [
         'error',
         { selector: 'ExportDefaultDeclaration', message: 'Named exports only.' },
-        // Its comment says why.
+        // See the doc comment of parseUrl.
         { selector: "MemberExpression[property.name='canParse']", message: 'Use parseUrl of contracts.' },
       ],
       '@typescript-eslint/no-floating-promises': 'error',
@@ -48,11 +49,11 @@ export default tseslint.config(
         'error',
         { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
       ],
-      // `void (await x)` says that an answer is not passed on.
+      // `void (await x)` marks an ignored result.
       '@typescript-eslint/no-meaningless-void-operator': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       '@typescript-eslint/unified-signatures': 'off',
-      // Methods of ports return promises; an in-memory one has nothing to await.
+      // Methods of ports return promises; in-memory implementations have nothing to await.
       '@typescript-eslint/require-await': 'off',
     },
   },
@@ -74,6 +75,11 @@ export default tseslint.config(
     rules: plainEnglishIn({ strings: false }),
   },
   {
+    files: ['packages/**/*.ts', 'packages/**/*.tsx', 'api/**/*.ts', 'config/**/*.ts', 'bench/**/*.ts'],
+    ignores: ['**/*.test.ts', '**/test/**', ...environmentReaders],
+    rules: { 'no-restricted-properties': ['error', ...restrictedEnvironment] },
+  },
+  {
     files: ['packages/gateway/src/**/*.ts'],
     ignores: ['**/*.test.ts'],
     rules: {
@@ -81,6 +87,7 @@ export default tseslint.config(
       'no-restricted-properties': [
         'error',
         { object: 'Math', property: 'random', message: 'Take a Random.' },
+        ...restrictedEnvironment,
       ],
       'no-restricted-imports': [
         'error',

@@ -52,7 +52,7 @@ beforeAll(async () => {
   for (const tool of ['build', 'buildCode', 'buildWeb', 'lock', 'runTool', 'script', 'stale', 'start'])
     await cp(join(repositoryRoot, `tools/${tool}.mjs`), join(root, `tools/${tool}.mjs`));
   await mkdir(join(root, 'node_modules'));
-  for (const compiler of ['typescript', 'vite'])
+  for (const compiler of ['@swc', 'vite'])
     await symlink(join(repositoryRoot, 'node_modules', compiler), join(root, 'node_modules', compiler));
 });
 
@@ -119,7 +119,9 @@ describe('build', () => {
     await writeFile(join(root, 'packages/kernel/src/index.ts'), 'export const one: number = ;\n');
     const first = await tool('build.mjs');
     expect(first).toMatchObject({ code: 1 });
-    expect(first.stderr).toMatch(/packages\/kernel\/src\/index.ts\(1,28\): error TS1109[^]*The build failed/);
+    expect(first.stderr).toMatch(
+      /The build failed in packages\/kernel\/src\/index.ts[^]*Expression expected[^]*:1:/,
+    );
     expect(await tool('start.mjs')).toMatchObject({ code: 1 });
     await writeFile(join(root, 'packages/kernel/src/index.ts'), 'export const one: number = 1;\n');
     expect(await tool('build.mjs')).toMatchObject({ code: 0 });

@@ -1,10 +1,10 @@
-// Compiles what a start or an operator command needs, with TypeScript.
+// Compiles the packages that the gateway and the operator commands need, with swc (ADR 35).
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 
 const entries = ['api', 'config/scripts'];
 
-/** The code as something that is built, below `root`. */
+/** The compiled code as a product of the build, below `root`. */
 export function codeProduct(root) {
   return {
     name: entries.join(' and '),
@@ -21,7 +21,7 @@ export function codeProduct(root) {
   };
 }
 
-/** The projects reachable from the entries. */
+/** The projects that the entries reference. */
 function projectsOf(root) {
   const projects = new Set();
   const visit = (dir) => {
@@ -48,51 +48,51 @@ function lacksOutput(root, dir) {
 }
 
 /**
- * Takes the types out, file by file, and looks at nothing else: a start does not wait for what `npm run typecheck` says.
- * The settings make that safe: `isolatedModules` allows nothing that needs another file to be compiled.
+ * Removes the types file by file, without checking them: a start does not wait for `npm run typecheck`. The compiler
+ * options `isolatedModules` and `erasableSyntaxOnly` guarantee that no file needs another one to be compiled.
  */
 async function compile(root, missing) {
-  const ts = await loadTypeScript();
-  // A later `tsc -b` believes its .tsbuildinfo and does not look whether the outputs are still there.
+  const { transform } = await loadSwc();
+  // A later `tsc -b` trusts its .tsbuildinfo and does not check whether the outputs still exist.
   for (const dir of missing) rmSync(join(root, dir, 'tsconfig.tsbuildinfo'), { force: true });
-  const { compilerOptions = {} } = JSON.parse(readFileSync(join(root, 'tsconfig.base.json'), 'utf8'));
-  const { options } = ts.convertCompilerOptionsFromJson(
-    { ...compilerOptions, ...{ module: 'ESNext', moduleResolution: 'Bundler' } },
-    root,
+  const files = projectsOf(root).flatMap((dir) => sourcesOf(root, dir).map((name) => ({ dir, name })));
+  await Promise.all(
+    files
+      .filter(({ name }) => !name.endsWith('.d.ts'))
+      .map(({ dir, name }) => compileFile(transform, root, dir, name)),
   );
-  const diagnosticList = projectsOf(root).flatMap((dir) =>
-    sourcesOf(root, dir).flatMap((name) =>
-      name.endsWith('.d.ts') ? [] : compileFile(ts, options, root, dir, name),
-    ),
-  );
-  if (diagnosticList.length === 0) return;
-  process.stderr.write(
-    ts.formatDiagnostics(diagnosticList, {
-      getCanonicalFileName: (name) => name,
-      getCurrentDirectory: () => root,
-      getNewLine: () => '\n',
-    }),
-  );
-  throw new Error('The build failed. See the messages above.');
 }
 
-function compileFile(ts, compilerOptions, root, dir, name) {
+async function compileFile(transform, root, dir, name) {
   const path = join(root, dir, 'src', name);
-  const { outputText, sourceMapText, diagnostics } = ts.transpileModule(readFileSync(path, 'utf8'), {
-    ...{ compilerOptions, fileName: path, reportDiagnostics: true },
-  });
-  if (diagnostics.length > 0) return diagnostics;
   const output = join(root, dir, 'dist', name.replace(/\.tsx?$/, '.js'));
+  const { code, map } = await transform(readFileSync(path, 'utf8'), { ...swcOptions, filename: path }).catch(
+    (error) => {
+      throw new Error(`The build failed in ${relative(root, path)}.\n${error.message}`);
+    },
+  );
   mkdirSync(dirname(output), { recursive: true });
-  writeFileSync(output, outputText);
-  if (sourceMapText !== undefined) writeFileSync(`${output}.map`, sourceMapText);
-  return [];
+  writeFileSync(output, `${code}//# sourceMappingURL=${basename(output)}.map\n`);
+  writeFileSync(`${output}.map`, map);
 }
 
-async function loadTypeScript() {
+/** The output must equal that of `tsc` with tsconfig.base.json. */
+const swcOptions = {
+  swcrc: false,
+  sourceMaps: true,
+  module: { type: 'es6' },
+  jsc: {
+    target: 'es2023',
+    parser: { syntax: 'typescript' },
+    rewriteRelativeImportExtensions: true,
+    transform: { verbatimModuleSyntax: true },
+  },
+};
+
+async function loadSwc() {
   try {
-    return (await import('typescript')).default;
+    return await import('@swc/core');
   } catch {
-    throw new Error('Cannot build: TypeScript is not installed. Run `npm ci` first.');
+    throw new Error('Cannot build: the compiler is not installed. Run `npm ci` first.');
   }
 }

@@ -1,5 +1,5 @@
 import { dirname, posix } from 'node:path';
-import { readModule } from '../imports.ts';
+import ts from 'typescript';
 import { isTestFile, type SourceFile } from '../sources.ts';
 
 /** These suites start processes and browsers: too slow to run once per mutant. */
@@ -12,7 +12,7 @@ const SLOW_SUITES = /^(?:test|api)\//;
 export function selectTests(mutated: string, sources: readonly SourceFile[]): string[] {
   const folder = dirname(mutated);
   const rank = (test: SourceFile): number => {
-    if (readModule(test).imports.includes('fast-check')) return 2;
+    if (listImports(test).includes('fast-check')) return 2;
     return importsFile(test, mutated) ? 0 : 1;
   };
   return sources
@@ -36,8 +36,12 @@ export function selectFiles(paths: readonly string[], sources: readonly SourceFi
   return [...new Set(selected)];
 }
 
+function listImports({ text }: SourceFile): string[] {
+  return ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName);
+}
+
 function importsFile(test: SourceFile, file: string): boolean {
-  return readModule(test).imports.some(
+  return listImports(test).some(
     (specifier) => specifier.startsWith('.') && posix.join(dirname(test.path), specifier) === file,
   );
 }
