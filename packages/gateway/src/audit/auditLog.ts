@@ -6,6 +6,8 @@ import type { Log } from '../upstream/upstream.ts';
 import type { Audit, AuditEvent } from './audit.ts';
 import { type ChainEnd, type EventBatch, chainEndOf, createNextSegment, formatEventLine } from './segment.ts';
 
+/** The maximum delay of a noted event. */
+const FLUSH_MS = 1_000;
 /** How long `record` and `close` wait for the store. */
 const STORE_TIMEOUT_MS = 5_000;
 const MIN_BACKOFF_MS = 100;
@@ -13,18 +15,17 @@ const MAX_BACKOFF_MS = 5_000;
 /** Soft limit for the text of a segment. Stores limit the size of a row. */
 const MAX_SEGMENT_CHARS = 1_000_000;
 
-export interface AuditLogParts {
+interface AuditLogParts {
   readonly store: AuditStore;
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly flushMs?: number;
   /** The maximum number of waiting events. */
   readonly maxEvents?: number;
 }
 
-export interface AuditStats {
+interface AuditStats {
   readonly writer: string;
   /** The number of the last segment that the store confirmed; 0 for none. */
   readonly seq: number;
@@ -61,7 +62,7 @@ interface PendingBatch extends EventBatch {
  * - The queue is bounded. Dropped events are counted per tenant and minute, and the counts are written.
  */
 export function createAuditLog(parts: AuditLogParts): AuditLog {
-  const { store, keyring, clock, random, log, flushMs = 1_000, maxEvents = 1_000 } = parts;
+  const { store, keyring, clock, random, log, maxEvents = 1_000 } = parts;
   const lostEvents = createLostEvents();
   let chainEnd: ChainEnd = { writer: random.id(), seq: 0, mac: '', lastAt: 0 };
   /** Whether the first segment has its predecessor: the newest segment of the store at that time. */
@@ -95,15 +96,15 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
     writing = null;
     const [first] = pending;
     // Clamped, because the clock may have been set since the event was queued.
-    const remainingMs = first ? first.at + flushMs - clock.now() : 0;
-    if (first) cancelTimer = clock.timer(Math.min(flushMs, Math.max(0, remainingMs)), flush);
+    const remainingMs = first ? first.at + FLUSH_MS - clock.now() : 0;
+    if (first) cancelTimer = clock.timer(Math.min(FLUSH_MS, Math.max(0, remainingMs)), flush);
   }
 
   function isDue(): boolean {
     const [first] = pending;
     if (!first) return false;
     if (closing || pendingRecords > 0 || pending.length >= maxEvents / 2) return true;
-    return clock.now() - first.at >= flushMs;
+    return clock.now() - first.at >= FLUSH_MS;
   }
 
   /** Serializes the queued events. Not done in `note`, which runs in the path of a call. */
@@ -199,7 +200,7 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
       pending.push({ event, at: clock.now(), onWritten: undefined });
       // Flush at half capacity: the other half takes new events during the write.
       if (pending.length >= maxEvents / 2) flush();
-      else if (pending.length === 1 && !writing) cancelTimer = clock.timer(flushMs, flush);
+      else if (pending.length === 1 && !writing) cancelTimer = clock.timer(FLUSH_MS, flush);
     },
     async record(event) {
       if (closing || pendingRecords >= maxEvents) {

@@ -11,7 +11,7 @@ const MAX_PROBLEMS = 1_000;
 /** Tolerated difference between the clocks of two replicas. */
 const CLOCK_SKEW_MS = 60 * 60 * 1_000;
 
-export interface AuditProblem {
+interface AuditProblem {
   readonly writer: string;
   /** The first affected segment. */
   readonly seq: number;

@@ -12,7 +12,7 @@ interface AuditPageQuery extends AuditScope {
   readonly cursor?: string | undefined;
 }
 
-export interface AuditQueryResult {
+interface AuditQueryResult {
   /** Newest first: segments in descending order, lines of a segment in descending order. */
   readonly events: readonly AuditLogEntry[];
   /**

@@ -6,7 +6,7 @@ import {
   httpStatus,
 } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import type { UserPrincipal } from '../principal/principal.ts';
+import { type UserPrincipal, isActiveUser } from '../principal/principal.ts';
 import { toEtag } from '../servers/editing.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
 import { canRetry } from '../toolcall/retry.ts';
@@ -155,8 +155,8 @@ export async function reloadRunPrincipal(
   startedAt: number,
 ): Promise<UserPrincipal> {
   const user = await parts.users.findById(principal.userId);
-  const isActive = user?.tenant === principal.tenant && user.disabledAt === null;
-  if (!isActive || (user.signedOutAt ?? -1) >= startedAt) throw new GatewayError('AUTH_REQUIRED');
+  if (!isActiveUser(user, principal.tenant) || (user.signedOutAt ?? -1) >= startedAt)
+    throw new GatewayError('AUTH_REQUIRED');
   const { sessions, apiKeys } = parts.authenticationStores;
   const { authentication } = principal;
   const now = parts.clock.now();

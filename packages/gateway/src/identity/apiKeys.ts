@@ -3,7 +3,7 @@ import type { Clock, Random } from '@behalf/kernel';
 import { actorOf, type Audit } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { ApiKeyRecord, ApiKeyStore, ChangeFeed, UserStore } from '../ports/index.ts';
-import { toPrincipal, type UserPrincipal } from '../principal/principal.ts';
+import { type UserPrincipal, isActiveUser, toPrincipal } from '../principal/principal.ts';
 import type { ResolvedCaller } from './callerCache.ts';
 import { generateSecret, hashSecret } from './hashSecret.ts';
 
@@ -41,16 +41,10 @@ interface ApiKeyParts {
 }
 
 export function createApiKeys({ store, users, changes, clock, random, audit }: ApiKeyParts): ApiKeys {
-  const auditKey = (owner: UserPrincipal, action: string, { id, scopes }: ApiKeyRecord) =>
+  const auditKey = (owner: UserPrincipal, action: string, { id: subject, scopes: changed }: ApiKeyRecord) =>
     audit.record({
-      kind: 'credential',
-      action,
-      tenant: owner.tenant,
-      actor: actorOf(owner),
-      door: 'rest',
-      outcome: 'ok',
-      subject: id,
-      changed: scopes,
+      ...{ kind: 'credential', action, tenant: owner.tenant, actor: actorOf(owner) },
+      ...{ door: 'rest', outcome: 'ok', subject, changed },
     });
 
   return {
@@ -85,7 +79,7 @@ export function createApiKeys({ store, users, changes, clock, random, audit }: A
       const now = clock.now();
       const record = await store.findByHash(hashSecret(key), now);
       const user = record && (await users.findById(record.userId));
-      if (!user || user.disabledAt !== null || user.tenant !== record.tenant) return null;
+      if (!record || !isActiveUser(user, record.tenant)) return null;
       if (record.lastUsedAt === null || now - record.lastUsedAt >= TOUCH_INTERVAL_MS)
         await store.touch(record.id, now);
       const { id, scopes, expiresAt: until } = record;

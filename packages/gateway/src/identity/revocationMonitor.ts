@@ -1,6 +1,6 @@
 import { type Cancel, type Clock, coalesce } from '@behalf/kernel';
 import type { ApiKeyStore, ChangeFeed, ChangeTopic, SessionStore, UserStore } from '../ports/index.ts';
-import { type Principal, principalKey } from '../principal/principal.ts';
+import { type Principal, isActiveUser, principalKey } from '../principal/principal.ts';
 import type { AuthorizationServerKeys } from './authorizationServer/signingKeys.ts';
 
 interface RevocationMonitorParts {
@@ -188,7 +188,7 @@ function createChecks({
           const usersById = new Map((await users.findMany(ids)).map((user) => [user.id, user]));
           return ({ tenant, role }, id) => {
             const user = usersById.get(id);
-            return user?.tenant === tenant && user.disabledAt === null && user.role === role;
+            return isActiveUser(user, tenant) && user.role === role;
           };
         },
       },

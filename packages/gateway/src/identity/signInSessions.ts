@@ -9,7 +9,7 @@ import type {
   UserRecord,
   UserStore,
 } from '../ports/index.ts';
-import { toPrincipal } from '../principal/principal.ts';
+import { isActiveUser, toPrincipal } from '../principal/principal.ts';
 import type { ResolvedCaller } from './callerCache.ts';
 import { generateSecret, hashSecret } from './hashSecret.ts';
 
@@ -36,7 +36,7 @@ export interface IssuedSession {
 }
 
 /** The sign-in method, and the groups in the token of the identity provider. */
-export type SignInDetails = Pick<SessionRecord, 'via' | 'groups'>;
+type SignInDetails = Pick<SessionRecord, 'via' | 'groups'>;
 
 export interface SignInSessions {
   start(user: UserRecord, details?: SignInDetails): Promise<IssuedSession>;
@@ -145,10 +145,10 @@ export function createSignInSessions(parts: SignInSessionParts): SignInSessions 
     find: (hash) => sessions.find(hash, clock.now()),
     async resolve(secret) {
       const session = await sessions.find(hashSecret(secret), clock.now());
-      const user = session && (await users.findById(session.userId));
-      if (!user || user.disabledAt !== null || user.tenant !== session.tenant) return null;
       // A grant has no cookie. Its hash derives from an id that is not secret.
-      if (session.grant !== null) return null;
+      if (session?.grant !== null) return null;
+      const user = await users.findById(session.userId);
+      if (!isActiveUser(user, session.tenant)) return null;
       const { hash, groups, expiresAt } = session;
       return { caller: toPrincipal(user, { via: 'session', session: hash }, groups), until: expiresAt };
     },

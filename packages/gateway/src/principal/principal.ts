@@ -77,6 +77,11 @@ export function toPrincipal(
   return Object.freeze({ kind: 'user', userId, tenant, role, email, name, issuer, groups, authentication });
 }
 
+/** Whether the account exists in this tenant and is not disabled. */
+export function isActiveUser(user: UserRecord | null | undefined, tenant: string): user is UserRecord {
+  return user?.tenant === tenant && user.disabledAt === null;
+}
+
 /** Keys of frozen principals. A call needs the key of its principal several times. */
 const keyCache = new WeakMap<object, string>();
 

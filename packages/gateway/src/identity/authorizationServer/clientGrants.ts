@@ -1,7 +1,7 @@
 import type { Clock } from '@behalf/kernel';
 import { decodeJwt } from 'jose';
 import type { SessionRecord, UserRecord, UserStore } from '../../ports/index.ts';
-import { toPrincipal } from '../../principal/principal.ts';
+import { isActiveUser, toPrincipal } from '../../principal/principal.ts';
 import type { Log } from '../../upstream/upstream.ts';
 import type { ResolvedCaller } from '../callerCache.ts';
 import { hashSecret } from '../hashSecret.ts';
@@ -119,7 +119,7 @@ export function createGrantTokenCallers(parts: GrantTokenCallerParts): GrantToke
         // The grant is read on every resolution, because the signature stays valid after a sign-out.
         if (session?.grant?.clientId !== claims.client_id || session?.userId !== sub) return null;
         const user = await users.findById(sub);
-        if (!user || user.disabledAt !== null || user.tenant !== session.tenant) return null;
+        if (!isActiveUser(user, session.tenant)) return null;
         const grant = { session: session.hash, clientId: session.grant?.clientId ?? '', signingKeyId: key };
         const until = Math.min(exp * 1_000 + CLOCK_TOLERANCE_MS, session.expiresAt);
         const by = { via: 'bearer', grant, endpoints: [audience], expiresAt: until } as const;

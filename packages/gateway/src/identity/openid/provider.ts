@@ -250,7 +250,7 @@ function fingerprintOf({ keys }: JSONWebKeySet): string {
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 512 * 1024;
 
-export type JsonDocument = Readonly<Record<string, unknown>>;
+type JsonDocument = Readonly<Record<string, unknown>>;
 
 /** Fetches a JSON object of the provider. A redirect is an error, because the issuer authenticates only this URL. */
 async function fetchJsonDocument(
