@@ -1,3 +1,14 @@
+/**
+ * Approvals of single tool calls by their user.
+ *
+ * Invariants:
+ * - An approval is valid for one run of one call: same user, server revision, tool definition and arguments.
+ * - Two markers in the shared cache decide. Only one decision deletes the `waiting` marker, and only one run deletes the
+ *   `granted` marker, so two replicas cannot both proceed. The list of a user only maps calls to markers: a lost list entry
+ *   causes another request, nothing else.
+ * - The audit log has the decision before it takes effect.
+ * - The list is sealed. Access to the store reveals no calls, allows no guesses of arguments, and cannot approve a call.
+ */
 import { hash } from 'node:crypto';
 import {
   type Clock,
@@ -25,13 +36,13 @@ export interface EnforceParts {
 interface CallToApprove {
   readonly principal: UserPrincipal;
   readonly server: Pick<ServerSnapshot, 'id' | 'revision' | 'name'>;
-  /** As the server describes it now, and as it is about to be called. */
+  /** The current definition, which the call will use. */
   readonly tool: CatalogTool;
   readonly args: JsonObject;
   readonly door: EntryPoint;
 }
 
-/** For a call that asks first. Returns when its user approved this very call, and uses that up; asks otherwise. */
+/** Consumes the approval of this call. If there is none, requests one and throws `MCP_APPROVAL_REQUIRED`. */
 export async function enforceApproval({ approvals }: EnforceParts, call: CallToApprove): Promise<void> {
   const { principal, server, tool, args, door } = call;
   const run = {
@@ -49,14 +60,14 @@ export async function enforceApproval({ approvals }: EnforceParts, call: CallToA
   });
 }
 
-/** For how long a question waits, and for how long its answer is good. */
+/** Lifetime of a request, and of a granted approval. */
 export const APPROVAL_LIFETIME_MS = 10 * 60_000;
 const MAX_PER_USER = 100;
-/** Names are shown to a person; whoever calls chose them. */
+/** Limits of the argument names that the user sees. The caller chooses them. */
 const MAX_NAMES = 50;
 const MAX_NAME_LENGTH = 100;
 
-/** One call, as exactly as an approval is good for it. */
+/** A call, identified as exactly as the approval requires. */
 export interface ApprovableCall {
   readonly principal: UserPrincipal;
   readonly server: Pick<ServerSnapshot, 'id' | 'revision' | 'name'>;
@@ -75,21 +86,21 @@ export interface PendingApproval {
   readonly expiresAt: number;
 }
 
-/** `gone`: denied, expired, withdrawn or used up. */
+/** `gone`: denied, expired, withdrawn or consumed. */
 export type ApprovalState = 'waiting' | 'approved' | 'gone';
 
 export interface Approvals {
-  /** Asks; a call that already waits keeps its id. */
+  /** Requests an approval. A call that already waits keeps its id. */
   request(request: ApprovalRequest): Promise<PendingApproval>;
-  /** The user's word. Unknown, expired, decided and somebody else's are alike MCP_APPROVAL_NOT_FOUND. */
+  /** The user's decision. Throws MCP_APPROVAL_NOT_FOUND for unknown, expired and decided ids, and ids of other users. */
   decide(principal: UserPrincipal, id: string, approve: boolean): Promise<void>;
-  /** True for exactly one run of an approved call, in all processes. */
+  /** True for exactly one run of an approved call, across all replicas. */
   consume(run: ApprovableCall): Promise<boolean>;
-  /** What became of a question; somebody else's is gone like one that never was. */
+  /** `gone` also for ids of other users and unknown ids. */
   stateOf(principal: UserPrincipal, id: string): Promise<ApprovalState>;
-  /** Nobody waits for the answer any more: it can neither be approved nor run. Not the user's word, so not a denial. */
+  /** Cancels a request that no caller waits for. Not a denial by the user. */
   withdraw(principal: UserPrincipal, id: string): Promise<void>;
-  /** What waits for this user, oldest first. */
+  /** The waiting requests of this user, oldest first. */
   pending(principal: UserPrincipal): Promise<readonly CallApproval[]>;
 }
 
@@ -99,11 +110,6 @@ interface ApprovalParts extends ApprovalListParts {
   readonly audit: Pick<Audit, 'note' | 'record'>;
 }
 
-/**
- * Two marks in the cache decide: `waiting` is taken away by the one decision that counts, `granted` by the one run. The
- * store says to one caller alone that it took something away, so no two replicas can both go on. The lists only say
- * which mark belongs to which call; a list that loses an entry costs another question and nothing else.
- */
 export function createApprovals(parts: ApprovalParts): Approvals {
   const { cache, clock, random, audit } = parts;
   const approvalLists = createApprovalLists(parts);
@@ -114,7 +120,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
 
   async function request(approvalRequest: ApprovalRequest): Promise<PendingApproval> {
     const calls = await approvalLists.read(approvalRequest.principal);
-    // Its mark was lost, by an eviction or half a decision: nobody could approve it any more.
+    // Calls whose marker was lost by an eviction or an interrupted decision. They cannot be approved any more.
     const lostIds = new Set<string>();
     for (const call of calls) {
       if (call.approved || !isSameCall(approvalRequest, call)) continue;
@@ -133,7 +139,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     await cache.set(waitingKey(created.id), '1', APPROVAL_LIFETIME_MS);
     let duplicate: CallApproval | undefined;
     await approvalLists.change(approvalRequest.principal, (calls) => {
-      // The same call may have asked since we looked.
+      // The same call may have requested an approval since the list was read.
       duplicate = calls.find(
         (call) => !call.approved && !lostIds.has(call.id) && isSameCall(approvalRequest, call),
       );
@@ -153,7 +159,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     await cache.set(grantedKey(id), '1', APPROVAL_LIFETIME_MS);
     const expiresAt = clock.now() + APPROVAL_LIFETIME_MS;
     await approvalLists.change(principal, (calls) => {
-      // Denied at the same moment, or lost: no run would find it.
+      // Denied at the same time, or lost: no run would find the approval.
       if (!calls.some((call) => call.id === id)) throw new GatewayError('MCP_APPROVAL_NOT_FOUND');
       return calls.map((call) => (call.id === id ? { ...call, approved: true, expiresAt } : call));
     });
@@ -172,12 +178,12 @@ export function createApprovals(parts: ApprovalParts): Approvals {
   return {
     request,
     async decide(principal, id, isApproved) {
-      // A key is in the hands of a program: it would approve its own calls.
+      // A program with an API key would approve its own calls.
       if (principal.authentication.via === 'api_key') throw new GatewayError('API_KEY_SCOPE');
       const call = (await approvalLists.read(principal)).find((other) => other.id === id);
-      // What was approved and has not run yet can still be denied.
+      // An approval that no run has consumed can still be denied.
       if (!call || (isApproved && !(await isWaiting(call)))) throw new GatewayError('MCP_APPROVAL_NOT_FOUND');
-      // Before it has an effect: there is no approval that the audit does not know.
+      // Recorded before it takes effect, so the audit log has every approval.
       await audit.record(
         toAuditEvent(isApproved ? 'approval.approve' : 'approval.deny', principal, call, 'rest'),
       );
@@ -194,7 +200,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     },
     async stateOf(principal, id) {
       const call = (await approvalLists.read(principal)).find((other) => other.id === id);
-      // Not by the marks: while a decision is being written down there is none of them.
+      // The markers do not tell: during a decision there is none.
       if (!call) return 'gone';
       return call.approved ? 'approved' : 'waiting';
     },
@@ -272,7 +278,7 @@ function toAuditEvent(
   };
 }
 
-/** One call that a user was asked about. Hashes and names only: no value of an argument is kept. */
+/** A call in the list of its user. Contains hashes and names, no argument values. */
 interface CallApproval {
   readonly id: string;
   readonly approved: boolean;
@@ -289,9 +295,9 @@ interface CallApproval {
 type ApprovalOwner = Pick<UserPrincipal, 'tenant' | 'userId'>;
 
 interface ApprovalLists {
-  /** What has not expired, oldest first. */
+  /** The calls that have not expired, oldest first. */
   read(user: ApprovalOwner): Promise<readonly CallApproval[]>;
-  /** One change after the other, in all processes. Giving back the same list changes nothing. */
+  /** Changes are serialized across replicas. Returning the same list changes nothing. */
   change(
     user: ApprovalOwner,
     edit: (calls: readonly CallApproval[]) => readonly CallApproval[],
@@ -305,10 +311,7 @@ interface ApprovalListParts {
   readonly clock: Clock;
 }
 
-/**
- * What each user was asked, as one sealed value: who can read or write the store learns nothing of the calls, cannot
- * test a guess at their arguments, and cannot approve one.
- */
+/** The calls of each user as one sealed value. */
 function createApprovalLists({ cache, leases, keyring, clock }: ApprovalListParts): ApprovalLists {
   async function read(user: ApprovalOwner): Promise<readonly CallApproval[]> {
     const sealed = await cache.get(listKey(user));
@@ -317,7 +320,7 @@ function createApprovalLists({ cache, leases, keyring, clock }: ApprovalListPart
     return calls.filter(({ expiresAt }) => expiresAt > clock.now());
   }
 
-  /** One that does not open was tampered with: an error, never an empty list. Under a key that is gone it is over. */
+  /** A list that does not open was tampered with: an error, never an empty list. If its key was removed, the list is empty. */
   function open(sealed: string, user: ApprovalOwner): CallApproval[] {
     try {
       return JSON.parse(keyring.open(sealed, toSealContext(user))) as CallApproval[];
@@ -353,7 +356,7 @@ function toSealContext({ tenant, userId }: ApprovalOwner): SealContext {
   return { tenant, principal: `user:${userId}`, server: '-', kind: 'approval', field: 'list' };
 }
 
-/** What a person read before they approved: when the server changes any of it, they are asked again. */
+/** Hash of the definition that the user saw. If the server changes it, the user must approve again. */
 export function hashTool({
   name,
   title,
@@ -364,7 +367,7 @@ export function hashTool({
   return sha256(stableStringify([name, title, description, inputSchema, annotations]));
 }
 
-/** Arguments are few and can be guessed: this is kept sealed, and nowhere else. */
+/** Arguments can be guessed from their hash, so the hash is stored only in the sealed list. */
 export function hashArguments(args: JsonObject): string {
   return sha256(stableStringify(args));
 }

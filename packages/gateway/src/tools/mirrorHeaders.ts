@@ -1,11 +1,12 @@
+import { isObject } from '@behalf/kernel';
 import type { HeaderValues, JsonObject } from '../upstream/upstream.ts';
 
-/** The headers that repeat some arguments of a call, so that what stands between can route by them. */
+/** Writes the headers that repeat arguments of a call, so that intermediaries can route by them. */
 export interface Mirror {
   (args: JsonObject): HeaderValues;
-  /** All that the tool knows, whatever the arguments. */
+  /** The names of all headers that the tool declares. */
   readonly headers: ReadonlySet<string>;
-  /** Those whose argument is not there, so that there is nothing they could repeat. */
+  /** The headers whose arguments are absent from this call. */
   listAbsent(args: JsonObject): readonly string[];
 }
 
@@ -26,9 +27,9 @@ interface HeaderDeclaration {
 }
 
 /**
- * What a schema of the modern era says about headers (2026-07-28, custom headers from tool parameters). An annotation
- * counts only where a chain of `properties` leads to it; anywhere else it makes the whole tool invalid, because two
- * readers could mirror two different values.
+ * Reads the header annotations of an input schema (MCP 2026-07-28, custom headers from tool parameters). An annotation is valid
+ * only if a chain of `properties` leads to it. Anywhere else it makes the tool invalid, because two implementations could
+ * mirror different values.
  */
 export function readMirror(inputSchema: JsonObject): MirrorResult {
   const declarations: HeaderDeclaration[] = [];
@@ -46,9 +47,8 @@ export function readMirror(inputSchema: JsonObject): MirrorResult {
       let problem: string | undefined;
       if (keyword === ANNOTATION && !Array.isArray(schema))
         problem = addDeclaration(schema as JsonObject, path, reachable);
-      else if (keyword === 'properties' && isJsonObject(value))
-        problem = visitMap(value, path, reachable, depth);
-      // Whatever else holds schemas, known or not. Values are not schemas.
+      else if (keyword === 'properties' && isObject(value)) problem = visitMap(value, path, reachable, depth);
+      // Any other keyword can contain schemas, known or not. Data keywords cannot.
       else if (!dataKeywords.has(keyword))
         problem = visit(value, [...path, `<${keyword}>`], false, depth + 1);
       if (problem !== undefined) return problem;
@@ -92,7 +92,7 @@ export function readMirror(inputSchema: JsonObject): MirrorResult {
   return { ok: true, mirror: declarations.length === 0 ? undefined : createMirror(declarations) };
 }
 
-/** Keywords whose value is data: an example may well contain the word. */
+/** Keywords whose value is data, not a schema. */
 const dataKeywords: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
 
 function createMirror(declarations: readonly HeaderDeclaration[]): Mirror {
@@ -112,14 +112,14 @@ function buildHeaders(declarations: readonly HeaderDeclaration[], args: JsonObje
   return headers;
 }
 
-/** Undefined, and so no header, for what is absent, null or of another type than declared. */
+/** Undefined (no header) if the argument is absent, null or not of the declared type. */
 function formatArgument(value: unknown, type: string): string | undefined {
   if (type === 'string') return typeof value === 'string' ? value : undefined;
   if (type === 'integer') return Number.isSafeInteger(value) ? String(value) : undefined;
   return typeof value === 'boolean' ? String(value) : undefined;
 }
 
-/** What is not plainly printable travels as base64: a line break in an argument must not end the header. */
+/** Encodes other than printable ASCII as base64. Prevents header injection by line breaks in arguments. */
 function encodeHeaderValue(text: string): string {
   const isPrintable =
     /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/.test(text) && !/^=\?base64\?.*\?=$/.test(text);
@@ -137,8 +137,4 @@ function valueAt(args: JsonObject, path: readonly string[]): unknown {
 
 function formatPath(path: readonly string[]): string {
   return path.length === 0 ? 'the schema itself' : path.join('.').slice(0, 200);
-}
-
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

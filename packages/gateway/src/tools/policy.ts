@@ -9,12 +9,12 @@ import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot, ServerSource } from '../servers/definition.ts';
 import type { CatalogTool } from './catalog.ts';
 
-/** `absent`: it is not listed, and a call finds no such tool. `ask`: it runs when its user has approved this call. */
+/** `absent`: not listed, and a call fails as for a missing tool. `ask`: runs after the user approved this call. */
 export type ToolDecision = 'run' | 'ask' | 'absent';
 
 interface PolicyTool {
   readonly name: string;
-  /** It says so itself. What says nothing is not. */
+  /** `readOnlyHint` of the server. Without annotations, false. */
   readonly readOnly: boolean;
 }
 
@@ -26,12 +26,12 @@ interface Rules {
   readonly allow: ToolPatterns;
   readonly deny: ToolPatterns;
   readonly ask: ToolPatterns;
-  /** Nothing exists but what `allow` names. */
+  /** Only tools that `allow` names exist. */
   readonly onlyAllowed: boolean;
   readonly readOnlyOnly: boolean;
 }
 
-/** What the configuration says about tools, for every door alike. Made anew when the configuration changes. */
+/** The tool policy of the configuration, the same for all entry points. Created again when the configuration changes. */
 export function createToolPolicy(approval: Readonly<ToolApproval> | undefined): ToolPolicy {
   if (!approval) return { decide: () => 'run' };
   const { enabled = true, mode } = approval;
@@ -50,7 +50,7 @@ export function createToolPolicy(approval: Readonly<ToolApproval> | undefined): 
     return mode === 'dontAsk' ? 'absent' : 'ask';
   }
 
-  /** `ask` wins over `allow`, whichever of the two is the role's: a role's `allow` says what exists, not what is harmless. */
+  /** `ask` takes precedence over `allow`: a role's `allow` defines which tools exist, not which are harmless. */
   function requiresApproval(roleRules: Rules | undefined, server: PolicyServer, name: string): boolean {
     if (roleRules?.ask(server, name) || baseRules.ask(server, name)) return true;
     if (roleRules?.allow(server, name) || baseRules.allow(server, name)) return false;
@@ -64,7 +64,7 @@ export function createToolPolicy(approval: Readonly<ToolApproval> | undefined): 
         decision = evaluate(role, server, tool);
         decisions.set(role, server, tool, decision);
       }
-      // Nobody could be asked: a program has no user who would approve.
+      // Service principals have no user who can approve.
       return decision === 'ask' && kind === 'service' ? 'absent' : decision;
     },
   };
@@ -75,18 +75,18 @@ function rulesOf(rules: Partial<Readonly<RoleToolPolicy>>, isRole = false): Rule
     allow: compilePermissions(rules.allow),
     deny: compilePatterns(rules.deny),
     ask: compilePatterns(rules.ask),
-    // One that names no tool of a server is a limit all the same.
+    // Also if no pattern matches a tool of the server.
     onlyAllowed: isRole && (rules.allow ?? []).length > 0,
     readOnlyOnly: rules.readOnlyOnly ?? false,
   };
 }
 
 export interface PolicyParts {
-  /** As the configuration has it now. */
+  /** The policy of the current configuration. */
   readonly policy: () => ToolPolicy;
 }
 
-/** What the definition of the server and the policy say together. The one question of lists and of calls. */
+/** Combines the server definition and the policy. Lists and calls use the same decision. */
 export function decideTool(
   policy: ToolPolicy,
   principal: Pick<Principal, 'kind' | 'role'>,
@@ -98,7 +98,7 @@ export function decideTool(
   return policy.decide(principal, server, { name, readOnly });
 }
 
-/** Whether this tool exists for this caller. */
+/** Whether the tool exists for this caller. */
 export function isToolAvailable(...args: Parameters<typeof decideTool>): boolean {
   return decideTool(...args) !== 'absent';
 }
@@ -108,10 +108,10 @@ interface PolicyServer {
   readonly source: ServerSource;
 }
 
-/** A list of patterns, ready to be asked. */
+/** A compiled list of patterns. */
 type ToolPatterns = (server: PolicyServer, tool: string) => boolean;
 
-/** A server is known by its name and by the form of it that stands in tool names: a pattern may use either. */
+/** A pattern can use the server's name or its normalized form in tool names. */
 function compilePatterns(list: readonly string[] = []): ToolPatterns {
   const patterns = list.map(parseToolPattern).filter((pattern) => pattern.kind === 'tools');
   if (patterns.length === 0) return () => false;
@@ -126,8 +126,8 @@ function compilePatterns(list: readonly string[] = []): ToolPatterns {
 }
 
 /**
- * The same for a list that permits. Users name their servers themselves, so one of theirs is meant only by a pattern
- * that names it whole: under a wildcard such as `crm-*` they could put whatever they like.
+ * Compiles a list that permits tools. Users choose the names of their own servers, so only a pattern without wildcards matches
+ * them: otherwise a user could create a server that `crm-*` permits.
  */
 function compilePermissions(list: readonly string[] = []): ToolPatterns {
   const operatorPatterns = compilePatterns(list);
@@ -140,7 +140,7 @@ function hasServerWildcard(text: string): boolean {
   return pattern.kind === 'tools' && /[*?]/.test(pattern.server);
 }
 
-/** `*` for any text, `?` for one character. Goes back to the last `*` only, so no name makes it slow. */
+/** `*` matches any text, `?` one character. Backtracks to the last `*` only, so the time is at most quadratic. */
 export function matchesGlob(glob: string, text: string): boolean {
   let globIndex = 0;
   let textIndex = 0;
@@ -164,13 +164,10 @@ export function matchesGlob(glob: string, text: string): boolean {
   return globIndex === glob.length;
 }
 
-/** Beyond this all are forgotten: names of servers and tools come from whoever runs the servers. */
+/** When the cache is full, it is cleared. Servers choose the tool names, so their number is unbounded. */
 const MAX_DECISIONS = 20_000;
 
-/**
- * What was decided, by names and by all else that decides. Maps in maps, because a key put together would be made anew
- * with every call.
- */
+/** Cached decisions by role, server and tool. Nested maps avoid building a key string for every call. */
 interface DecisionCache {
   get(role: string, server: PolicyServer, tool: PolicyTool): ToolDecision | undefined;
   set(role: string, server: PolicyServer, tool: PolicyTool, decision: ToolDecision): void;
@@ -179,7 +176,6 @@ interface DecisionCache {
 
 type ByRole = Map<string, Map<string, Map<string, ToolDecision>>>;
 
-/** For tools that only read, and for all others. */
 interface DecisionMaps {
   readonly readOnlyTools: ByRole;
   readonly otherTools: ByRole;
@@ -187,7 +183,7 @@ interface DecisionMaps {
 
 export function createDecisionCache(maxDecisions = MAX_DECISIONS): DecisionCache {
   const operators: DecisionMaps = { readOnlyTools: new Map(), otherTools: new Map() };
-  // Servers of two tenants may have one name, and not one author.
+  // A server of a user and one of the operator can have the same name in different tenants.
   const users: DecisionMaps = { readOnlyTools: new Map(), otherTools: new Map() };
   let size = 0;
   const mapFor = ({ source }: PolicyServer, { readOnly }: PolicyTool) => {
@@ -222,8 +218,8 @@ function getOrCreateMap<V>(outer: Map<string, Map<string, V>>, key: string): Map
 }
 
 /**
- * Whether the definition lets this tool exist here. Asked when tools are listed and again when one is called: a name
- * that is hidden can still be guessed. A tool whose annotations are not known is not read-only.
+ * Whether the server definition permits the tool. Checked for lists and again for calls, because a hidden name can be guessed.
+ * A tool without annotations is not read-only.
  */
 export function isToolAllowed({ tools }: ServerSettings, name: string, isReadOnly: boolean): boolean {
   if (!tools) return true;

@@ -3,24 +3,24 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type CostBudget, UncheckableSchemaError, chargeCost } from './costBudget.ts';
 import { MAX_UNROLLED_NAMES, type PreparedSchema, costKeyword, prepareSchema } from './prepareSchema.ts';
 
-/** Enough for every part of 256 KiB of arguments; at most some tens of milliseconds. */
+/** Enough for 256 KiB of arguments. Takes at most some tens of milliseconds. */
 const MAX_CHECK_COST = 150_000;
-/** The second look names what is wrong: it may find a great many things, and each is an object. */
+/** The explaining validation collects all errors, each of them an object. */
 const MAX_EXPLAIN_COST = 20_000;
 
 export interface CompiledSchema {
-  /** A pattern that no linear engine knows was left out. */
+  /** Whether a pattern that RE2 does not support was left out. */
   readonly isPartial: boolean;
-  /** Throws `Uncheckable` when the check costs too much. */
+  /** Throws `UncheckableSchemaError` if the cost limit is exceeded. */
   accepts(value: unknown): boolean;
-  /** Everything that is wrong, or the first thing when there is too much of it. */
+  /** All errors, or only the first one if collecting all costs too much. */
   findErrors(value: unknown): readonly ErrorObject[];
 }
 
-/** Runs what takes the compiler's time, or throws `Uncheckable` when there is none left for it. */
+/** Runs work on the compile time budget of a server. Throws `UncheckableSchemaError` if the budget is used up. */
 export type RunMetered = <T>(work: () => T) => T;
 
-/** Compiles a tool's schema, once for the many calls that are right; the code that explains is made when one is not. */
+/** Compiles the validation of a tool's schema. The explaining variant is compiled at the first invalid call. */
 export function compileSchema(source: unknown, runMetered: RunMetered = (work) => work()): CompiledSchema {
   const costBudget: CostBudget = { remaining: 0 };
   const [prepared, runCheck] = runMetered(() => {
@@ -54,7 +54,7 @@ function runGuarded(runCheck: (value: unknown) => boolean, value: unknown): bool
   try {
     return runCheck(value);
   } catch (cause) {
-    // A schema that refers to itself without end overflows the stack before its fuel is gone.
+    // Unbounded recursion overflows the stack before the cost limit is exceeded.
     throw cause instanceof UncheckableSchemaError
       ? cause
       : new UncheckableSchemaError('too_costly', { cause });
@@ -62,8 +62,8 @@ function runGuarded(runCheck: (value: unknown) => boolean, value: unknown): bool
 }
 
 /**
- * An instance for this schema alone: what one server calls `$id` or `$anchor` must mean nothing in another's schema, and
- * all that compiling leaves behind goes when the check goes.
+ * Uses one Ajv instance per schema, so that `$id` and `$anchor` of one server have no meaning in the schemas of another, and the
+ * compiled code is collected with the schema.
  */
 function compile(
   { schema, patterns, tracksEvaluated }: PreparedSchema,
@@ -80,14 +80,14 @@ function compile(
   );
   const ajv = new Ajv2020({
     strict: false,
-    // Inlining writes a part out wherever it is referred to: a page of schema would become megabytes of code.
+    // Inlining would expand one page of schema to megabytes of code.
     inlineRefs: false,
     loopRequired: MAX_UNROLLED_NAMES,
-    // `prepareSchema` has read every keyword; the meta-schema would cost more than the check itself.
+    // `prepareSchema` has checked every keyword. Meta-schema validation would cost more than the validation itself.
     meta: false,
     validateSchema: false,
     validateFormats: false,
-    // Nobody's arguments are refused for what every object inherits.
+    // Ignores inherited properties such as `constructor`.
     ownProperties: true,
     multipleOfPrecision: 8,
     messages: false,
@@ -96,7 +96,7 @@ function compile(
     verbose: isExplaining,
     code: { regExp, optimize: false },
   });
-  // Which names were evaluated is remembered, and copied from part to part, for two keywords alone.
+  // Tracking of evaluated properties is expensive and needed by two keywords only.
   ajv.opts.unevaluated = tracksEvaluated;
   for (const definition of createMeteredKeywords(costBudget)) {
     ajv.removeKeyword(definition.keyword as string);
@@ -116,7 +116,7 @@ function compile(
   }
 }
 
-/** Keywords whose cost grows with the value, beside the parts inside, which pay for themselves one by one. */
+/** Keywords whose cost grows with the value. Subschemas charge their own cost. */
 const costByKeys = [
   'additionalProperties',
   'unevaluatedProperties',
@@ -128,8 +128,8 @@ const costByLength = ['minLength', 'maxLength', 'enum', 'const'];
 const costByItems = ['items', 'contains', 'unevaluatedItems'];
 
 /**
- * Writes the payment for one evaluation of one part into its code. `alwaysChargeKeys`: where what was evaluated is remembered,
- * every part copies the names that the parts inside it saw.
+ * Generates the code that charges one evaluation of a subschema. `alwaysChargeKeys` is set if evaluated properties are tracked:
+ * then each subschema copies the property names of its inner subschemas.
  */
 function chargeSubschema(
   { gen, data, parentSchema, schema }: KeywordCxt,
@@ -145,7 +145,7 @@ function chargeSubschema(
   if (hasKeyword(costByLength)) gen.code(_`${functionCode(chargeText)}(${budgetCode}, ${data})`);
   if (alwaysChargeKeys || hasKeyword(costByKeys))
     gen.code(_`${functionCode(chargeKeys)}(${budgetCode}, ${data})`);
-  // A part that is just `true` or `false` pays nothing itself, however many items it is tried on.
+  // Boolean subschemas charge nothing themselves.
   if (costByItems.some((name) => typeof subschema[name] === 'boolean')) {
     gen.code(_`${functionCode(chargeItems)}(${budgetCode}, ${data})`);
   }
@@ -155,7 +155,7 @@ function chargeText(costBudget: CostBudget, value: unknown): void {
   if (typeof value === 'string') chargeCost(costBudget, value.length >> 5);
 }
 
-/** With their length: the path to each is written out when it is evaluated. */
+/** Charges the length of keys too, because Ajv builds the path of each evaluated key. */
 function chargeKeys(costBudget: CostBudget, value: unknown): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
   let units = 0;
@@ -167,10 +167,7 @@ function chargeItems(costBudget: CostBudget, value: unknown): void {
   if (Array.isArray(value)) chargeCost(costBudget, value.length);
 }
 
-/**
- * `const`, `enum` and `uniqueItems` as the specification means them, paying for what they compare. The compiler's own
- * compare as much as the schema and the arguments hold, as often as the schema asks for it, for nothing.
- */
+/** Replacements for `const`, `enum` and `uniqueItems` that charge their comparisons. Those of Ajv have unbounded cost. */
 function createMeteredKeywords(costBudget: CostBudget): CodeKeywordDefinition[] {
   return [
     createMeteredKeyword('const', 'allowedValue', (value, expected) => isEqual(value, expected, costBudget)),
@@ -188,7 +185,7 @@ function createMeteredKeywords(costBudget: CostBudget): CodeKeywordDefinition[] 
   ];
 }
 
-/** Written as code that calls a function: a function keyword would be handed the whole path, written out each time. */
+/** A code keyword that calls a function. A function keyword would make Ajv build the instance path each time. */
 function createMeteredKeyword(
   keyword: string,
   param: string,
@@ -205,7 +202,7 @@ function createMeteredKeyword(
 }
 
 function isAllowedValue(value: unknown, allowed: readonly unknown[], costBudget: CostBudget): boolean {
-  // The entries and the length of a text are paid for with the part itself.
+  // `chargeSubschema` has charged the entries and the text length.
   return allowed.some(
     (allowedValue) =>
       allowedValue === value || (isStructured(allowedValue) && isEqual(value, allowedValue, costBudget)),
@@ -232,7 +229,7 @@ function isEqual(a: unknown, b: unknown, costBudget: CostBudget): boolean {
   );
 }
 
-/** Linear in the size of the items, where comparing each with each is not. */
+/** Linear in the size of the items. Pairwise comparison would be quadratic. */
 function hasUniqueItems(items: readonly unknown[], costBudget: CostBudget): boolean {
   const seenItems = new Set<string>();
   for (const item of items) {

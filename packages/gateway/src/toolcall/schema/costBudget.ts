@@ -1,7 +1,7 @@
 /**
- * What one check may cost. A schema of a few lines can ask for two to the power of its length evaluations (branches
- * that refer to branches), and no look at the schema alone tells whether the arguments will make it so. So every part
- * pays as it is evaluated, and a check that runs out ends. A unit stands for some 10 to 100 ns.
+ * The cost limit of one validation. A short schema with nested branches can require an exponential number of evaluations,
+ * depending on the arguments, so static analysis cannot bound it. Each subschema charges its evaluation to the budget, and the
+ * validation ends when the budget is used up. A unit is about 10 to 100 ns.
  */
 export interface CostBudget {
   remaining: number;
@@ -22,10 +22,10 @@ export type UncheckableReason =
   | 'pattern'
   | 'not_compilable'
   | 'too_costly'
-  /** For now: the server has used up the time for compiling. */
+  /** Temporary: the server has used up its compile time. */
   | 'compiler_busy';
 
-/** A schema that no check is made with. The tool stays usable: its server judges the arguments itself. */
+/** The schema cannot be checked safely. The tool stays usable, and the server validates the arguments. */
 export class UncheckableSchemaError extends Error {
   override readonly name = 'Uncheckable';
   readonly reason: UncheckableReason;

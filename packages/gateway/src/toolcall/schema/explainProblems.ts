@@ -3,17 +3,17 @@ import { createRedactor } from '@behalf/kernel';
 import type { ErrorObject } from 'ajv';
 
 const MAX_PROBLEMS = 20;
-/** A schema can say the same thing thousands of times, and every saying of it is a text to write. */
+/** A schema can cause thousands of equal errors, and formatting each takes time. */
 const MAX_ERRORS_READ = 200;
-/** A list of allowed values longer than this helps nobody choose. */
+/** Longer lists of allowed values do not help. */
 const MAX_VALUES = 20;
 const MAX_VALUE_LENGTH = 80;
 const MAX_INNER_VALUES = 10;
 const redactor = createRedactor();
 
 /**
- * What is wrong, field by field, in words that a model can act on. What the caller sent is never repeated, except for
- * the names of fields: a value may be a secret, in the wrong place above all.
+ * Describes the errors so that a model can correct its call. Contains names of fields, but no values of the caller: a value in the
+ * wrong field can be a secret.
  */
 export function explainProblems(errors: readonly ErrorObject[]): Diagnostic[] {
   const diagnostics = new Map<string, Diagnostic>();
@@ -109,7 +109,7 @@ function toDiagnostic(error: ErrorObject): Diagnostic | undefined {
       );
     case 'propertyNames':
       return createDiagnostic('unknown_field', `${path} has a field whose name is not allowed.`);
-    // It only says that another part failed, which is told by itself.
+    // The failed `then` or `else` reports its own error.
     case 'if':
       return undefined;
     default:
@@ -131,7 +131,7 @@ function joinPath(path: string, key: string): string {
   return `${path}[${JSON.stringify(truncate(redactor.text(key), 64))}]`;
 }
 
-/** What the field is for, when the schema says so: it is what a model needs to fill it in. */
+/** The type of a missing field, if the schema declares it. */
 function describeFieldType(error: ErrorObject): string {
   const { properties } = error.parentSchema ?? {};
   const name = String((error.params as Record<string, unknown>)['missingProperty']);
@@ -148,7 +148,7 @@ function formatReceivedType({ data }: ErrorObject): string {
   return `, not ${data === null ? 'null' : Array.isArray(data) ? 'array' : typeof data}`;
 }
 
-/** Values of the schema, which everybody who may call the tool may read. */
+/** Formats values of the schema. Every caller of the tool can read them. */
 function formatValues(allowed: unknown): string {
   const list = Array.isArray(allowed) ? allowed : [];
   const formatted = list.slice(0, MAX_VALUES).map(formatValue);
@@ -156,7 +156,7 @@ function formatValues(allowed: unknown): string {
   return formatted.join(', ');
 }
 
-/** One that is not a single value may be as large as the whole schema; written out, it would be cut anyway. */
+/** Describes large objects and arrays instead of formatting them. */
 function formatValue(value: unknown): string {
   if (typeof value === 'string')
     return truncate(JSON.stringify(value.slice(0, MAX_VALUE_LENGTH + 1)), MAX_VALUE_LENGTH);

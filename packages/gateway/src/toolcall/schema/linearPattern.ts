@@ -1,17 +1,14 @@
 import { RE2JS } from 're2js';
 import { type CostBudget, UncheckableSchemaError, chargeCost } from './costBudget.ts';
 
-/** What a schema's patterns may come to altogether: compiling one takes milliseconds for every thousand of these. */
+/** Limit of the states of all patterns of a schema. Compiling takes some milliseconds per thousand states. */
 const MAX_PROGRAM_SIZE = 5_000;
 const MAX_PATTERN_CHARS = 8_000;
 
-/**
- * What RE2 reads otherwise than ECMA-262, or not at all: back references, POSIX classes, `\A`, inline flags. A pattern
- * that means something else here would refuse good arguments.
- */
+/** Syntax that RE2 lacks or reads differently than ECMA-262. Such a pattern would reject valid arguments. */
 const UNSUPPORTED_SYNTAX = /\\(?:[1-9]|k<|[AzZQEC])|\[\^?\[:|\(\?[a-zA-Z-]/;
 
-/** As ajv uses a RegExp; `toString` is what it tells two apart by. */
+/** The part of RegExp that Ajv uses. Ajv compares patterns by `toString`. */
 export interface LinearPattern {
   test(text: string): boolean;
   toString(): string;
@@ -27,8 +24,8 @@ export function createPatternBudget(): PatternBudget {
 }
 
 /**
- * A pattern on an engine whose time is linear in the text: the platform's own takes 2^40 steps for `^(a|a)*$` and 40
- * characters, and every other call waits meanwhile.
+ * Compiles a pattern with RE2, whose time is linear in the text. The built-in engine backtracks: `^(a|a)*$` takes 2^40 steps for
+ * 40 characters and blocks the event loop (ReDoS).
  */
 export function createLinearPattern(
   source: string,
@@ -37,7 +34,7 @@ export function createLinearPattern(
 ): LinearPattern {
   budget.characters -= source.length;
   if (budget.characters < 0 || UNSUPPORTED_SYNTAX.test(source)) throw new UncheckableSchemaError('pattern');
-  // Before it is built, not after. Written so that a size beyond all numbers is refused as well.
+  // Checked before the automaton is built. The negation also rejects NaN and Infinity.
   if (!(estimatePatternSize(source) <= budget.programSize)) throw new UncheckableSchemaError('pattern');
   const program = compile(source);
   const size = program.programSize();
@@ -45,7 +42,7 @@ export function createLinearPattern(
   if (budget.programSize < 0) throw new UncheckableSchemaError('pattern');
   return {
     test(text) {
-      // Each character costs a step of the automaton, and up to one for each of its states while these are new.
+      // Each character costs one step, and up to one per state while RE2 builds its DFA.
       chargeCost(costBudget, 1 + 2 * text.length + ((text.length * size) >> 1));
       return program.test(text);
     },
@@ -62,14 +59,13 @@ function compile(source: string): RE2JS {
 }
 
 /**
- * About how many states a pattern comes to: a repetition that counts is written out, and one inside another multiplies.
- * Read from the text, because building them is what costs. Where the text is no pattern any number will do: the engine
- * refuses it.
+ * Estimates the number of states from the pattern text, because building them is expensive. Counted repetitions are unrolled, and
+ * nested ones multiply. The estimate of an invalid pattern does not matter: RE2 rejects it.
  */
 export function estimatePatternSize(source: string): number {
   const outerSizes: number[] = [];
   let size = 0;
-  /** Of what the next repetition would repeat. */
+  /** Size of the term that the next repetition repeats. */
   let lastTermSize = 0;
   for (let position = 0; position < source.length;) {
     const [token, repeatCount] = readNextToken(source, position);
@@ -96,7 +92,7 @@ const REPETITION = /\{(\d+)(,?)(\d*)\}/y;
 const ESCAPE = /\\(?:[pP]\{[^}]{0,40}\}|[\s\S]?)/y;
 const CHARACTER_CLASS = /\[(?:\\[\s\S]|[^\]\\])*\]?/y;
 
-/** The next piece of a pattern; with how often what stands before it is written out, when it is a counted repetition. */
+/** The next token. For a counted repetition, also how often the previous term is unrolled. */
 function readNextToken(source: string, position: number): [token: string, count?: number] {
   const matchAt = (pattern: RegExp) => {
     pattern.lastIndex = position;
@@ -114,7 +110,7 @@ function readNextToken(source: string, position: number): [token: string, count?
       if (!repetition) return ['{'];
       const minCount = Number(repetition[1]);
       const maxCount = repetition[2] === '' ? minCount : Number(repetition[3] || minCount + 1);
-      // Those that may be missing are a choice each, and `{n,}` ends in a loop.
+      // Each optional repetition is a choice of two states. `{n,}` ends in a loop.
       return [repetition[0], Math.max(1, minCount + 2 * Math.max(0, maxCount - minCount))];
     }
     default:

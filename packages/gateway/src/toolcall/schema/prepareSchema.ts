@@ -1,22 +1,23 @@
+import { isObject } from '@behalf/kernel';
 import { type CostBudget, UncheckableSchemaError } from './costBudget.ts';
 import { type LinearPattern, createLinearPattern, createPatternBudget } from './linearPattern.ts';
 
-/** Serialised; a server that sends more is not describing arguments. */
+/** As JSON text. */
 const MAX_SCHEMA_LENGTH = 256 * 1024;
 const MAX_SCHEMA_DEPTH = 32;
 /**
- * What the compiler has to write code for: parts, their keywords, names in lists. Each takes it some 0.05 ms, during
- * which nobody else is served. A hundred optional fields, written as a choice between a type and `null`, come to 600.
+ * Limit of subschemas, keywords and listed names. Ajv takes about 0.05 ms for each, and blocks the event loop. A schema with a
+ * hundred optional nullable fields has 600.
  */
 const MAX_COMPILE_WORK = 1_000;
-/** A reference is a function of its own, a pattern an automaton. */
+/** A reference compiles to a function, a pattern to an automaton. */
 const REFERENCE_WORK = 3;
 const PATTERN_WORK = 10;
-/** A longer list of required names is looked through in a loop; each of a shorter one becomes code of its own. */
+/** Ajv generates code for each required name up to this number, and a loop above it. */
 export const MAX_UNROLLED_NAMES = 20;
 const JSON_TYPES = new Set(['string', 'number', 'integer', 'boolean', 'null', 'array', 'object']);
 
-/** The keyword that makes each part pay for its evaluation; no server can write it, because it is added after reading. */
+/** The keyword that charges each evaluation of a subschema. Servers cannot set it, because unknown keywords are dropped. */
 export const costKeyword = '$behalf-fuel';
 
 type SchemaObject = Record<string, unknown>;
@@ -24,19 +25,19 @@ type SchemaObject = Record<string, unknown>;
 export interface PreparedSchema {
   readonly schema: SchemaObject | boolean;
   readonly patterns: ReadonlyMap<string, LinearPattern>;
-  /** A pattern was left out: the rest is checked. */
+  /** Whether a pattern was left out. */
   readonly isPartial: boolean;
-  /** It asks what other parts left unevaluated, so all of them must remember what they saw. */
+  /** Whether the schema uses `unevaluatedProperties` or `unevaluatedItems`. */
   readonly tracksEvaluated: boolean;
 }
 
 /**
- * A copy of a tool's schema that is safe to compile. The server is not trusted: only known keywords with values of the
- * right kind are taken over, references stay inside the document and lead to parts that pay for themselves.
+ * Copies an untrusted schema so that it is safe to compile. The copy has only known keywords with values of the right type.
+ * References stay inside the document and lead to subschemas that charge their cost.
  */
 export function prepareSchema(source: unknown, costBudget: CostBudget): PreparedSchema {
   const text = JSON.stringify(source) as string | undefined;
-  if (text === undefined || !isSchemaObject(source)) throw new UncheckableSchemaError('not_a_schema');
+  if (text === undefined || !isObject(source)) throw new UncheckableSchemaError('not_a_schema');
   if (text.length > MAX_SCHEMA_LENGTH) throw new UncheckableSchemaError('too_large');
 
   const usesOldDraft = isOldDraft(source);
@@ -60,11 +61,11 @@ export function prepareSchema(source: unknown, costBudget: CostBudget): Prepared
   function copySubschema(value: unknown, location: string, depth: number): SchemaObject | boolean {
     chargeWork(1);
     if (typeof value === 'boolean') return value;
-    if (!isSchemaObject(value)) throw new UncheckableSchemaError('not_a_schema');
+    if (!isObject(value)) throw new UncheckableSchemaError('not_a_schema');
     if (depth > MAX_SCHEMA_DEPTH) throw new UncheckableSchemaError('too_deep');
     validTargets.add(location);
     const { $id, id } = value;
-    // A document inside the document: its references would count from elsewhere. Our own root needs no name.
+    // An embedded `$id` changes the base URI of references. The `$id` of the root has no effect.
     if (location !== '#' && (typeof $id === 'string' || (usesOldDraft && typeof id === 'string'))) {
       throw new UncheckableSchemaError('unknown_reference');
     }
@@ -110,14 +111,14 @@ export function prepareSchema(source: unknown, costBudget: CostBudget): Prepared
           addPattern(original);
         } catch (error) {
           if (!(error instanceof UncheckableSchemaError && error.reason === 'pattern')) throw error;
-          // The rest of the schema is still worth checking, unless leaving this out turns a yes into a no.
+          // Without the pattern the schema accepts more, unless a negating keyword inverts that.
           findings.hasDroppedPattern = true;
           return undefined;
         }
         return original;
       case 'reference':
         if (typeof original !== 'string') throw new UncheckableSchemaError('not_a_schema');
-        // Nothing is ever fetched: a reference is an address that the server chose.
+        // The server chooses the reference, so fetching it would be an SSRF.
         if (!original.startsWith('#')) throw new UncheckableSchemaError('remote_reference');
         chargeWork(REFERENCE_WORK);
         references.push(original);
@@ -138,7 +139,7 @@ export function prepareSchema(source: unknown, costBudget: CostBudget): Prepared
 
   const schema = copySubschema(source, '#', 1);
   if (findings.hasDroppedPattern && findings.hasNegation) throw new UncheckableSchemaError('pattern');
-  // Elsewhere, inside an `enum` say, stands what was not prepared: it would be evaluated without paying.
+  // A reference into data, such as an `enum`, would evaluate a subschema that was not prepared.
   if (!references.every((reference) => validTargets.has(decodeReference(reference))))
     throw new UncheckableSchemaError('unknown_reference');
   return {
@@ -149,7 +150,7 @@ export function prepareSchema(source: unknown, costBudget: CostBudget): Prepared
   };
 }
 
-/** Values without schemas inside. A value of the wrong kind is no schema; the compiler would write it into code. */
+/** Copies values that contain no schemas. Rejects wrong types, because Ajv would write them into code. */
 function copyPlainValue(kind: KeywordKind, original: unknown): unknown {
   switch (kind) {
     case 'type':
@@ -194,7 +195,7 @@ function requireNonEmpty<T>(list: T[]): T[] {
 }
 
 function mapEntries(original: unknown, mapValue: (value: unknown, key: string) => unknown): SchemaObject {
-  if (!isSchemaObject(original)) throw new UncheckableSchemaError('not_a_schema');
+  if (!isObject(original)) throw new UncheckableSchemaError('not_a_schema');
   const entries = Object.entries(original).filter(([key]) => key !== '__proto__');
   return Object.fromEntries(entries.map(([key, value]) => [key, mapValue(value, key)]));
 }
@@ -203,14 +204,14 @@ function countEntries(copied: unknown, kind: KeywordKind): number {
   if (kind === 'nameLists') return Object.entries(copied as SchemaObject).flat(2).length;
   if (kind === 'schema') return 1;
   if (Array.isArray(copied)) return copied.length;
-  return isSchemaObject(copied) ? Object.keys(copied).length : 1;
+  return isObject(copied) ? Object.keys(copied).length : 1;
 }
 
 function escapePointer(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** As the places are written: a fragment may percent-encode what a pointer holds (RFC 6901, section 6). */
+/** Fragments can be percent-encoded (RFC 6901, section 6). */
 function decodeReference(reference: string): string {
   try {
     return decodeURIComponent(reference);
@@ -219,11 +220,7 @@ function decodeReference(reference: string): string {
   }
 }
 
-function isSchemaObject(value: unknown): value is SchemaObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** How the value of a keyword is read. What is not here is an annotation or unknown, and left out of the check. */
+/** How the value of a keyword is copied. Annotations and unknown keywords are dropped. */
 type KeywordKind =
   | 'type'
   | 'values'
@@ -240,7 +237,7 @@ type KeywordKind =
   | 'reference'
   | 'anchor';
 
-/** JSON Schema 2020-12. `format` is an annotation there (validation, 7.2.1): whether it holds is for the server. */
+/** JSON Schema 2020-12. `format` is an annotation (validation, section 7.2.1), so the server checks it. */
 const keywords: ReadonlyMap<string, KeywordKind> = new Map<string, KeywordKind>([
   ['type', 'type'],
   ['enum', 'values'],
@@ -287,7 +284,7 @@ const keywords: ReadonlyMap<string, KeywordKind> = new Map<string, KeywordKind>(
   ['$dynamicAnchor', 'anchor'],
 ]);
 
-/** Where something that fails makes the whole succeed: leaving a part out there would refuse what is right. */
+/** Keywords that can succeed because a subschema fails. Leaving out a pattern inside could reject valid arguments. */
 const negatingKeywords: ReadonlySet<string> = new Set([
   'not',
   'if',
@@ -297,25 +294,23 @@ const negatingKeywords: ReadonlySet<string> = new Set([
   'unevaluatedProperties',
 ]);
 
-type DraftSchema = Record<string, unknown>;
-
-/** Whether `$schema` names a draft before 2019-09. Without it, MCP means 2020-12. */
-function isOldDraft(schema: Readonly<DraftSchema>): boolean {
+/** Whether `$schema` names a draft before 2019-09. Without `$schema`, MCP uses 2020-12. */
+function isOldDraft(schema: Readonly<SchemaObject>): boolean {
   const { $schema } = schema;
   return typeof $schema === 'string' && /\/draft-0[3-7]\//.test($schema);
 }
 
 /**
- * One part of a schema in the words of 2020-12. Many servers still write the older ones, most of them without saying
- * so; the spellings do not overlap, so both are read wherever they stand.
+ * Converts a subschema to 2020-12. Many servers use older keywords without `$schema`. The spellings do not conflict, so both are
+ * always accepted.
  */
-function normalizeDraft(subschema: Readonly<DraftSchema>, usesOldDraft: boolean): DraftSchema {
-  // Up to draft-07 whatever stands beside a $ref is ignored.
+function normalizeDraft(subschema: Readonly<SchemaObject>, usesOldDraft: boolean): SchemaObject {
+  // Up to draft-07, siblings of `$ref` are ignored.
   if (usesOldDraft && typeof subschema['$ref'] === 'string') {
     const { $ref, definitions, $defs } = subschema;
     return { $ref, ...(definitions !== undefined && { definitions }), ...($defs !== undefined && { $defs }) };
   }
-  const { dependencies, ...normalized }: DraftSchema = subschema;
+  const { dependencies, ...normalized }: SchemaObject = subschema;
   if (Array.isArray(normalized['items'])) {
     normalized['prefixItems'] = normalized['items'];
     delete normalized['items'];
@@ -323,24 +318,20 @@ function normalizeDraft(subschema: Readonly<DraftSchema>, usesOldDraft: boolean)
   }
   convertExclusiveLimit(normalized, 'exclusiveMinimum', 'minimum');
   convertExclusiveLimit(normalized, 'exclusiveMaximum', 'maximum');
-  if (isDraftSchema(dependencies)) splitDependencies(dependencies, normalized);
+  if (isObject(dependencies)) splitDependencies(dependencies, normalized);
   return normalized;
 }
 
-/** Draft-04 says `exclusiveMinimum: true` beside `minimum`. */
-function convertExclusiveLimit(subschema: DraftSchema, flag: string, limit: string): void {
+/** Draft-04 uses `exclusiveMinimum: true` with `minimum`. */
+function convertExclusiveLimit(subschema: SchemaObject, flag: string, limit: string): void {
   if (typeof subschema[flag] !== 'boolean') return;
   const isExclusive = subschema[flag];
   subschema[flag] = isExclusive ? subschema[limit] : undefined;
   if (isExclusive) subschema[limit] = undefined;
 }
 
-function splitDependencies(dependencies: DraftSchema, target: DraftSchema): void {
+function splitDependencies(dependencies: SchemaObject, target: SchemaObject): void {
   const entries = Object.entries(dependencies);
   target['dependentRequired'] ??= Object.fromEntries(entries.filter(([, value]) => Array.isArray(value)));
   target['dependentSchemas'] ??= Object.fromEntries(entries.filter(([, value]) => !Array.isArray(value)));
-}
-
-function isDraftSchema(value: unknown): value is DraftSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,15 +3,15 @@ import type { Clock } from '@behalf/kernel';
 import { type CompiledSchema, type RunMetered, compileSchema } from './compileSchema.ts';
 import { type UncheckableReason, UncheckableSchemaError } from './costBudget.ts';
 
-/** After this many checks that cost too much, a schema is not tried again: each of them kept everybody waiting. */
+/** After this many validations over the cost limit, the schema is not used again: each blocks the event loop. */
 const MAX_COSTLY_CHECKS = 3;
-/** Who was told of a schema that is not checked. Lost with the entry: then they are told once more. */
+/** Limit of the tools for which an entry has logged that it is not checked. */
 const MAX_LOGGED_TOOLS = 100;
 const MAX_EVICTIONS = 20;
-/** A verdict is a word and a hash; finding it anew would take the compiler's time. */
+/** Schemas that cannot be checked. Cheap to store, and finding out again takes compile time. */
 const MAX_UNCHECKED_SCHEMAS = 5_000;
 
-/** One schema of one server and what became of it. Evicting forgets what was compiled; the next use compiles again. */
+/** A schema of a server. Eviction drops the compiled code, and the next use compiles again. */
 export interface SchemaEntry {
   readonly server: string;
   readonly content: string;
@@ -21,11 +21,11 @@ export interface SchemaEntry {
   readonly loggedTools: Set<string>;
 }
 
-/** One that has become something. */
+/** A schema that was compiled or found uncheckable. */
 type ResolvedSchema = SchemaEntry & { readonly state: CompiledSchema | UncheckableReason };
 
 interface SchemaCache {
-  /** Compiles on first use; undefined when the compiler has no time for this server now. */
+  /** Compiles at the first use. Undefined if the server has used up its compile time. */
   find(server: string, schema: object): ResolvedSchema | undefined;
   recordCostlyCheck(entry: SchemaEntry): void;
   /** True the first time for this tool. */
@@ -33,15 +33,14 @@ interface SchemaCache {
 }
 
 interface SchemaCacheLimits {
-  /** Held compiled, of all servers together. Equal ones of several servers are one. */
+  /** Compiled schemas of all servers. Equal schemas of several servers count once. */
   readonly maxSchemas: number;
   readonly maxPerServer: number;
 }
 
 /**
- * Schemas compiled so far, found by the object and, for an equal one of another list, by its content. The longest
- * unused go first, of the server that has the most: one with ever new schemas takes nothing from the others. An entry
- * that was used since the last look gets a second chance, so that a use costs one store.
+ * Caches compiled schemas by object identity, and by content for equal schemas of other lists. Evicts from the server with the
+ * most entries, in insertion order with a second chance, so a server with many schemas evicts only its own.
  */
 export function createSchemaCache(
   timeBudget: CompileTimeBudget,
@@ -50,7 +49,7 @@ export function createSchemaCache(
   const byObject = new WeakMap<object, SchemaEntry>();
   const byServer = new Map<string, Map<string, SchemaEntry>>();
   const uncheckedEntries = new Map<string, SchemaEntry>();
-  /** What equal schemas share, and how many entries do. */
+  /** Compiled code of equal schemas, with the number of entries that use it. */
   const sharedSchemas = new Map<string, { readonly compiled: CompiledSchema; refCount: number }>();
 
   function compile(server: string, schema: object): SchemaEntry | undefined {
@@ -80,7 +79,7 @@ export function createSchemaCache(
     const known = sharedSchemas.get(entry.content);
     if (known) known.refCount += 1;
     else {
-      // One that others share frees nothing by going, so it may take a few.
+      // Evicting an entry with shared code frees nothing, so several evictions can be necessary.
       for (let attempt = 0; sharedSchemas.size >= maxSchemas && attempt < MAX_EVICTIONS; attempt += 1)
         evictFromFullest();
       sharedSchemas.set(entry.content, { compiled, refCount: 1 });
@@ -134,7 +133,7 @@ export function createSchemaCache(
         known.isUsed = true;
         return known;
       }
-      // Without time even the hash is too much: it would be taken at every call.
+      // Without compile time, skip the hash too: it would be computed at every call.
       const entry = timeBudget.hasTime(server) ? compile(server, schema) : undefined;
       if (!entry || !isResolved(entry)) return undefined;
       byObject.set(schema, entry);
@@ -165,18 +164,18 @@ function keyOf(server: string, content: string): string {
 }
 
 const WINDOW_MS = 60_000;
-/** What one server's schemas may take of everybody's time within a window, and all servers' together. */
+/** Compile time per window: of one server, and of all servers. */
 const MAX_SERVER_MS = 1_000;
 const MAX_TOTAL_MS = 10_000;
-/** The oldest is forgotten first, and with it what it spent. */
+/** Limit of the tracked servers. The oldest is dropped with its usage. */
 const MAX_SERVERS = 1_000;
 
 interface CompileTimeBudget {
-  /** False while this server, or all of them, have used up their time. */
+  /** False if the server, or all servers together, have used up their time. */
   hasTime(server: string): boolean;
-  /** Runs for this server what takes the compiler's time; throws `Uncheckable` when there is none left. */
+  /** Charges work to the server. The work throws `UncheckableSchemaError` if no time is left. */
   meterFor(server: string): RunMetered;
-  /** True once for this server within a window: that there is none left is worth one line. */
+  /** True once per server and window. */
   shouldLog(server: string): boolean;
 }
 
@@ -187,8 +186,8 @@ interface TimeUsage {
 }
 
 /**
- * Compiling keeps everybody waiting, and a server may send new schemas as fast as it is asked for them. One that has
- * used up its time is left unchecked until the next window: its tools stay usable.
+ * Limits the time that compiling blocks the event loop. A server can send new schemas with every list. When its time is used up, its
+ * schemas are not checked until the next window, and its tools stay usable.
  */
 export function createCompileTimeBudget(clock: Clock): CompileTimeBudget {
   const byServer = new Map<string, TimeUsage>();
@@ -196,7 +195,7 @@ export function createCompileTimeBudget(clock: Clock): CompileTimeBudget {
 
   function resetExpiredWindow(usage: TimeUsage): TimeUsage {
     const now = clock.now();
-    // A clock that was set back must not make a window last for ever.
+    // A clock that was set back must not extend the window.
     if (now - usage.since >= WINDOW_MS || now < usage.since) {
       usage.since = now;
       usage.ms = 0;

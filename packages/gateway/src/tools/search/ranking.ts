@@ -1,18 +1,18 @@
 import { synonymsOf } from './terms.ts';
 import type { ToolText } from './toolText.ts';
 
-/** How soon a further mention of a word says nothing new, and how much a long text is held against a tool. */
+/** The BM25 parameters k1 and b. */
 const SATURATION = 1.2;
 const LENGTH_NORMALIZATION = 0.3;
-/** How much of a word another one has to be, and what that is worth. */
+/** Words that share a prefix of this length match partially. */
 const MIN_PREFIX_LENGTH = 4;
 const PREFIX_WEIGHT = 0.4;
 const MAX_NEIGHBORS = 16;
-/** Another word for it never says as much as the word itself in a description. */
+/** A synonym counts less than the term itself in a description. */
 const SYNONYM_WEIGHT = 0.5;
 const MAX_SYNONYM_WEIGHT = 1;
 
-/** How well texts fit: first all of them are read, then each has its score. */
+/** Scores texts. All texts are added before the first score is read. */
 interface Ranking {
   addText(index: number, text: ToolText): void;
   scoreOf(index: number): number;
@@ -21,7 +21,7 @@ interface Ranking {
 interface QueryTerm {
   readonly term: string;
   readonly synonyms: readonly string[];
-  /** What each text says of the word itself, and by another word for it. */
+  /** Weights per text: of the term, and of its best synonym. */
   readonly exactWeights: Float64Array;
   readonly synonymWeights: Float64Array;
   exactMatches: number;
@@ -29,8 +29,8 @@ interface QueryTerm {
 }
 
 /**
- * By BM25 with the fields of a tool weighted beforehand. What a word is worth follows from these texts alone: what a caller cannot
- * see changes nothing about what they find.
+ * BM25 over weighted fields. Term frequencies come only from the texts of this search, so tools that the caller cannot see do
+ * not influence the result.
  */
 export function createRanking(count: number, queryTerms: readonly string[]): Ranking {
   const lengths = new Float64Array(count);
@@ -59,7 +59,7 @@ export function createRanking(count: number, queryTerms: readonly string[]): Ran
       }
     },
     scoreOf(index) {
-      // Tools need no description: of none, the average is no divisor.
+      // If no tool has a description, the average length is 0.
       const averageLength = Math.max(1, totalLength / count);
       const norm =
         SATURATION *
@@ -67,7 +67,7 @@ export function createRanking(count: number, queryTerms: readonly string[]): Ran
       let score = 0;
       for (const { exactWeights, synonymWeights, exactMatches, anyMatches } of terms) {
         if (anyMatches === 0) continue;
-        // A word that few texts have stays telling, however many have another word for it.
+        // A rare term keeps its weight, even if its synonyms are frequent.
         const exactScore =
           inverseDocumentFrequency(exactMatches, count) * saturate(exactWeights[index] ?? 0, norm);
         const synonymScore =
@@ -88,8 +88,8 @@ function saturate(weight: number, norm: number): number {
 }
 
 /**
- * Of the word itself, or less of one that it begins or that begins it: "repo" finds a repository, and the reverse. Both stand
- * beside its own place. Whoever writes a hundred words that begin alike is not compared with all of them.
+ * The weight of the term, or a part of the weight of a term with the same prefix: "repo" matches "repository", and vice versa. The
+ * terms are sorted, so both are neighbors. Only a few neighbors are compared, so many similar words cost no time.
  */
 function readWeight({ terms, weights }: ToolText, term: string): number {
   const position = findLowerBound(terms, term);
@@ -114,7 +114,7 @@ function readExactWeight({ terms, weights }: ToolText, term: string): number {
   return terms[position] === term ? (weights[position] ?? 0) : 0;
 }
 
-/** Where the first one stands that is not before it. */
+/** Index of the first term that is not less than `term`. */
 function findLowerBound(terms: readonly string[], term: string): number {
   let low = 0;
   let high = terms.length;

@@ -1,4 +1,4 @@
-/** Forms that no rule finds, of verbs that people say to tools. */
+/** Irregular forms of words that are frequent in queries. */
 const irregularForms: ReadonlyMap<string, string> = new Map([
   ['spent', 'spend'],
   ['sent', 'send'],
@@ -30,10 +30,7 @@ const irregularForms: ReadonlyMap<string, string> = new Map([
   ['children', 'child'],
 ]);
 
-/**
- * Takes plurals and the endings of verbs off, and no more than that: a stem is only compared with other stems, and what is cut
- * too short would meet words that have nothing to do with it. Of English; other words mostly pass as they are.
- */
+/** A light English stemmer: removes plural and verb endings. A stronger one would merge unrelated words. */
 function stem(word: string): string {
   const baseForm = irregularForms.get(word);
   if (baseForm !== undefined) return stem(baseForm);
@@ -50,7 +47,7 @@ function toSingular(word: string): string {
   return word.slice(0, -1);
 }
 
-/** `running` and `runs`, `calling` and `calls`: a consonant that was doubled for the ending goes with it. */
+/** Removes the ending and a doubled consonant before it: `running` and `runs` have the same stem. */
 function removeEnding(word: string, ending: string): string | undefined {
   if (!word.endsWith(ending) || word.length - ending.length < 3) return undefined;
   const base = word.slice(0, -ending.length);
@@ -58,10 +55,7 @@ function removeEnding(word: string, ending: string): string | undefined {
   return /([bdfgmnprt])\1$/.test(base) ? base.slice(0, -1) : base;
 }
 
-/**
- * What people say for the few verbs that nearly every tool is named with. Nothing else: of things, a description says what
- * they are called, and a longer list would be right about one server and wrong about the next.
- */
+/** Synonyms of the verbs in most tool names. Synonyms of nouns depend on the server, so there are none. */
 const synonymGroups: readonly (readonly string[])[] = [
   ['create', 'add', 'new', 'make', 'open', 'insert'],
   ['delete', 'remove', 'erase', 'drop'],
@@ -88,20 +82,19 @@ export function synonymsOf(term: string): readonly string[] {
   return synonymsByStem.get(term) ?? [];
 }
 
-/** Longer ones are no words that anybody looks for. */
 const MAX_TERM_LENGTH = 32;
 
-/** Capitals with a plural, capitals before a word, a word, capitals, digits, and letters that know no case. */
+/** Parts of identifiers: acronyms with a plural s, acronyms, capitalized words, digits, and letters without case. */
 const WORD_PARTS =
   /\p{Lu}{2,}s(?!\p{L})|\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?\p{Ll}+\p{N}*|\p{Lu}+\p{N}*|\p{N}+|\p{Lo}+/gu;
 const WORDS = /[\p{L}\p{N}]+/gu;
-/** `PROJ-12`, `#12`, `12`: what somebody means there, and no word about a tool. */
+/** `PROJ-12`, `#12`, `12`: references to items, which do not describe a tool. */
 const ISSUE_KEYS = /\b\p{Lu}[\p{Lu}\p{N}]+-\d+\b|(?<![\p{L}\p{N}])#?\d+(?![\p{L}\p{N}])/gu;
 const ASCII = /^[\0-\x7f]*$/;
 
 /**
- * The words of a text as they are compared: `createPullRequest`, `create_pull_request` and "creating pull requests" are the
- * same. A word of two parts is also itself: "GitHub" is found by "github".
+ * The terms of a text: `createPullRequest`, `create_pull_request` and "creating pull requests" have the same terms. A word of two
+ * parts is also one term, so "github" matches "GitHub".
  */
 export function extractTerms(text: string): string[] {
   const terms: string[] = [];
@@ -113,7 +106,7 @@ export function extractTerms(text: string): string[] {
   return terms;
 }
 
-/** The same of what somebody asks: without the words that every question has, unless it has no others. */
+/** The terms of a query, without stop words unless it has only stop words. */
 export function extractQueryTerms(query: string): string[] {
   const allTerms = extractTerms(query.replaceAll(ISSUE_KEYS, ' '));
   const significant = allTerms.filter((term) => !stopWords.has(term));
@@ -124,7 +117,7 @@ function toTerm(part: string): string {
   return stem(part.toLowerCase().slice(0, MAX_TERM_LENGTH));
 }
 
-/** Without accents: people leave them out. A letter is three at most that way; a few signs are eighteen. */
+/** Removes accents. NFKD expands some characters to 18, so the result is limited to three per character. */
 function removeAccents(text: string): string {
   if (ASCII.test(text)) return text;
   return text
@@ -133,7 +126,7 @@ function removeAccents(text: string): string {
     .replaceAll(/\p{M}/gu, '');
 }
 
-/** They are rare in descriptions and would count as telling there. Also what an apostrophe leaves over. */
+/** These words are rare in descriptions, so BM25 would weight them highly. Includes the remainders of contractions. */
 const stopWords: ReadonlySet<string> = new Set(
   (
     'a an the and or but not no nor of to in on at by for from with without about into onto over under as than then so if ' +

@@ -1,25 +1,25 @@
-import { type Cancellation, abortReason } from '@behalf/kernel';
+import { type Cancellation, KeyedMutex, abortReason } from '@behalf/kernel';
 import type { CatalogTool } from '../toolList.ts';
 import { createRanking } from './ranking.ts';
 import { extractQueryTerms } from './terms.ts';
 import { type ToolText, extractToolText } from './toolText.ts';
 
-/** A tool as one caller sees it. */
+/** A tool that the caller can list. */
 export interface SearchedTool {
-  /** By which the caller calls it. */
+  /** The public name. */
   readonly name: string;
   readonly server: { readonly id: string; readonly name: string };
   readonly tool: CatalogTool;
 }
 
 interface SearchContext {
-  /** Whose searches run one after another. */
+  /** Searches of one caller run one after the other. */
   readonly caller: string;
   readonly signal: Cancellation;
 }
 
 export interface ToolSearch {
-  /** Those that fit best, the best first. Equal ones by name, so that a question has one answer. */
+  /** The best matches, best first. Ties are ordered by name, so results are deterministic. */
   find<T extends SearchedTool>(
     tools: readonly T[],
     query: string,
@@ -29,27 +29,44 @@ export interface ToolSearch {
 }
 
 interface ToolSearchOptions {
-  /** Lets everything else that waits have its turn. */
+  /** Lets the event loop run other work. */
   readonly yieldToEventLoop: () => Promise<void>;
   readonly maxBytes?: number;
 }
 
-/** Of the words of all tools that are remembered. */
+/** Memory limit of the cached tool texts. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_QUERY_TERMS = 16;
-/** Between two times that others have their turn: some milliseconds, of the worst that a server can write. */
+/** Texts read before the search yields. Takes a few milliseconds for the largest texts. */
 const READ_BATCH_SIZE = 32;
-/** The same where nothing is read or compared any more. */
+/** Scores computed before the search yields. */
 const SCORE_BATCH_SIZE = 4_096;
 
 /**
- * Texts are put into words once and remembered for as long as a tool's definition is: it is one object for all who are shown the same
- * list. What is found among them is found anew each time, among what this caller sees. They may be fifty thousand tools of servers that
- * mean harm: the process does other things meanwhile, and one caller has one search under way.
+ * Searches the tools of a caller. The terms of a tool are extracted once per definition, which users with equal lists share. Each
+ * search ranks only the tools of its caller. There can be fifty thousand tools of malicious servers, so a search yields to the
+ * event loop, and a caller has one search at a time.
  */
 export function createToolSearch({ yieldToEventLoop, maxBytes = MAX_BYTES }: ToolSearchOptions): ToolSearch {
   const textCache = createToolTextCache(maxBytes);
-  const runExclusive = createKeyedMutex(yieldToEventLoop);
+  const mutex = new KeyedMutex();
+  const pendingSearches = new Map<string, number>();
+
+  /** Runs the searches of one caller one after the other, and yields between them. */
+  async function runExclusive<T>(caller: string, work: () => Promise<T>): Promise<T> {
+    const queued = pendingSearches.get(caller) ?? 0;
+    pendingSearches.set(caller, queued + 1);
+    try {
+      return await mutex.run(caller, async () => {
+        if (queued > 0) await yieldToEventLoop();
+        return work();
+      });
+    } finally {
+      const remaining = (pendingSearches.get(caller) ?? 1) - 1;
+      if (remaining > 0) pendingSearches.set(caller, remaining);
+      else pendingSearches.delete(caller);
+    }
+  }
 
   async function forEachInBatches(
     count: number,
@@ -59,7 +76,6 @@ export function createToolSearch({ yieldToEventLoop, maxBytes = MAX_BYTES }: Too
   ): Promise<void> {
     for (let index = 0; index < count; index += 1) {
       if (index > 0 && index % batchSize === 0) await yieldToEventLoop();
-      // Nobody waits for it any more.
       if (signal.aborted) throw abortReason(signal);
       visit(index);
     }
@@ -92,7 +108,6 @@ export function createToolSearch({ yieldToEventLoop, maxBytes = MAX_BYTES }: Too
   };
 }
 
-/** The words of tools, read once. */
 interface ToolTextCache {
   textOf(tool: SearchedTool): ToolText;
 }
@@ -103,13 +118,12 @@ interface ServerTexts {
 }
 
 const BYTES_PER_SERVER = 1_000;
-/** How much is left when there was no room: to look for the fullest with every text would cost more than the texts. */
+/** Share of the memory limit that remains after an eviction. Larger steps avoid sorting the servers for every text. */
 const RETAINED_SHARE = 3 / 4;
 
 /**
- * Remembered for as long as a tool's definition is, within `maxBytes` of all. Then they go of the server that has the most of them: one
- * that shows endless tools, or others to everybody, is read anew each time, and nobody else is. What went with its definition
- * still counts, until its server is the fullest.
+ * Caches the terms as long as the tool's definition exists, within `maxBytes`. When the cache is full, the servers with the most
+ * bytes lose all entries: a server with endless tools costs only itself. Collected definitions count until then.
  */
 function createToolTextCache(maxBytes: number): ToolTextCache {
   const servers = new Map<string, ServerTexts>();
@@ -145,30 +159,5 @@ function createToolTextCache(maxBytes: number): ToolTextCache {
       totalBytes += text.bytes;
       return text;
     },
-  };
-}
-
-/** Runs what one caller wants one after another, in the order in which it was wanted. */
-type KeyedMutex = <T>(key: string, work: () => Promise<T>) => Promise<T>;
-
-function createKeyedMutex(yieldToEventLoop: () => Promise<void>): KeyedMutex {
-  const tails = new Map<string, Promise<void>>();
-
-  return async (key, work) => {
-    const predecessor = tails.get(key);
-    let release: () => void = () => undefined;
-    const tail = new Promise<void>((resolve) => (release = resolve));
-    tails.set(key, tail);
-    try {
-      if (predecessor) {
-        await predecessor;
-        // However many waited: between two of them everybody else has a turn.
-        await yieldToEventLoop();
-      }
-      return await work();
-    } finally {
-      release();
-      if (tails.get(key) === tail) tails.delete(key);
-    }
   };
 }

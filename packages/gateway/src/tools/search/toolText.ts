@@ -1,18 +1,19 @@
+import { isObject } from '@behalf/kernel';
 import type { JsonObject } from '../../upstream/upstream.ts';
 import type { CatalogTool } from '../toolList.ts';
 import { extractTerms } from './terms.ts';
 
-/** The words of one tool, sorted, with how much each of them says about it. */
+/** The sorted terms of a tool and their weights. */
 export interface ToolText {
   readonly terms: readonly string[];
   readonly weights: Float32Array;
-  /** How many words it is described with. Parameters are not counted: to have many is no fault. */
+  /** Number of words in title and description, for length normalization. */
   readonly length: number;
-  /** What it takes in memory, about. */
+  /** Estimated size in memory. */
   readonly bytes: number;
 }
 
-/** A name says what a tool does; what a parameter is for says little. */
+/** A name describes a tool better than the description of a parameter. */
 const fieldWeights = {
   name: 3,
   title: 2.5,
@@ -23,20 +24,20 @@ const fieldWeights = {
   about: 0.4,
 };
 
-/** The server chose every word of it: whoever writes a book is read as far as anybody else. */
+/** The text is untrusted, so its influence and its cost are limited. */
 const limits = {
   ...{ name: 256, title: 256, description: 2_000, parameter: 64, choice: 64, about: 300 },
   ...{ depth: 4, parameters: 100, choices: 30, times: 2 },
-  /** Of all of it together. Prose leaves some of the words to the parameters. */
+  /** Limits per tool. Title and description use at most `prose` of the terms. */
   ...{ characters: 4_000, terms: 128, prose: 96 },
 };
-/** A term with its weight and its place, and each letter of it. */
+/** Memory estimates. */
 const BYTES_PER_TERM = 36;
 const BYTES_PER_LETTER = 2;
-/** What is cut out of a text holds on to the whole of it, from this length on. */
+/** From this length on, V8 represents a substring as a reference to the whole string. */
 const MIN_SLICED_LENGTH = 13;
 
-/** A server's own text, put into words once. */
+/** Extracts the terms of a tool. */
 export function extractToolText(
   { name, title, description, inputSchema }: CatalogTool,
   server: string,
@@ -81,7 +82,7 @@ export function extractToolText(
   };
 }
 
-/** As it is, letter by letter: half a letter at its end too, as a question would have it. */
+/** Copies long terms, so that they do not keep the whole text in memory. UTF-16 preserves unpaired surrogates. */
 function copyString(term: string): string {
   return term.length < MIN_SLICED_LENGTH ? term : Buffer.from(term, 'utf16le').toString('utf16le');
 }
@@ -91,7 +92,7 @@ interface Parameter {
   readonly schema: JsonObject;
 }
 
-/** From the outside in, and so many: what is nested deep in a schema is no word by which a tool is looked for. */
+/** Parameters in breadth-first order, within limits. Deeply nested parameters do not describe the tool. */
 function listParameters(inputSchema: JsonObject): Parameter[] {
   const found: Parameter[] = [];
   let level: JsonObject[] = [inputSchema];
@@ -102,7 +103,7 @@ function listParameters(inputSchema: JsonObject): Parameter[] {
       if (isObject(items)) next.push(items);
       if (!isObject(properties)) continue;
       for (const key in properties) {
-        // Also those that are none: whoever writes thousands is not read to the end.
+        // Invalid entries count too, so thousands of them cost no time.
         seen += 1;
         if (seen > limits.parameters) return found;
         const schema = properties[key];
@@ -119,8 +120,4 @@ function listParameters(inputSchema: JsonObject): Parameter[] {
 function listChoices({ enum: choices, const: constant }: JsonObject): unknown[] {
   if (constant !== undefined) return [constant];
   return Array.isArray(choices) ? choices.slice(0, limits.choices) : [];
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
