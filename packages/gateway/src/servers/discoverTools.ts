@@ -63,74 +63,90 @@ export function discoverTools(
 ): Promise<DiscoveryResult> {
   const event = createConfigEvent(principal, { action: 'server.discover', door: 'rest' });
   const definition: DraftDefinition = { type, url, title: DRAFT_TITLE };
+
+  /** Presents an API key that is used only for this request: drafts never contain a key. */
+  async function discoverWithKey({
+    type: _type,
+    ...key
+  }: Extract<DiscoverToolsRequest['auth'], { type: 'key' }>): Promise<DiscoveryResult> {
+    const fields = { ...definition, apiKey: { source: 'admin', ...key } };
+    const probe = await probeDraft(parts, principal, fields, renderDefinitionTarget);
+    if ('tools' in probe) return { view: probe.tools };
+    const hint = probe.refusal.reason === 'unauthorized' ? 'key' : 'forbidden';
+    return { view: { outcome: 'credential_rejected', hint } };
+  }
+
+  async function discoverAnonymously(): Promise<DiscoveryResult> {
+    const probe = await probeDraft(parts, principal, definition, renderDefinitionTarget);
+    if ('tools' in probe) return { view: probe.tools };
+    const { draft, isNew } = await parts.drafts.open(principal, definition);
+    try {
+      return await offerSignIn(draft, probe.refusal.error.detail.challenge);
+    } catch (error) {
+      // Without a sign-in, a new draft has no use.
+      if (isNew) await parts.drafts.discard(draft);
+      return toNoSignInResult(error);
+    }
+  }
+
+  /** Presents the token that the user received by signing in on the draft. */
+  async function discoverWithDraft(draftId: string): Promise<DiscoveryResult> {
+    const draft = await parts.drafts.findOwn(principal, draftId);
+    if (!draft) throw new GatewayError('MCP_DRAFT_NOT_FOUND');
+    // A token issued for one address must not be presented to another.
+    if (stableStringify(draft.definition) !== stableStringify(definition))
+      throw new GatewayError('MCP_CREDENTIAL_UNBOUND');
+    const { id, expiresAt } = draft;
+    let presentedSecrets: readonly string[] = [];
+    try {
+      const probe = await probeDraft(parts, principal, draft.definition, async () => {
+        const target = await resolveTargetWithToken(parts, draft, principal);
+        presentedSecrets = collectPresentedSecrets(target);
+        return target;
+      });
+      if ('tools' in probe) return { view: { ...probe.tools, draftId: id, expiresAt } };
+      return { view: await toRejectedView(parts, draft, principal, probe.refusal, presentedSecrets) };
+    } catch (error) {
+      if (!(error instanceof SignInRequired)) throw error;
+      return offerSignIn(draft).catch(toNoSignInResult);
+    }
+  }
+
+  /** Starts a sign-in on a draft, with the same code and checks as a sign-in at a saved server. */
+  async function offerSignIn(
+    { id, expiresAt }: ServerDraft,
+    challenge?: Challenge,
+  ): Promise<DiscoveryResult> {
+    const server = await parts.drafts.authorize(principal, toDraftName(id));
+    const started = await parts.flows.start(server, principal, {
+      ...{ returnTo, challenge },
+      // With an API key, a program starts the flow and the user continues in a browser that is not known yet.
+      bindsBrowser: principal.authentication.via === 'session',
+    });
+    const { flowId, connectUrl } = started.flow;
+    const flowExpiresAt = Math.min(started.flow.expiresAt, expiresAt);
+    const view = { draftId: id, flowId, connectUrl, expiresAt, flowExpiresAt };
+    return { view: { outcome: 'authorization_required', ...view }, flow: started };
+  }
+
   return withAudit(parts.audit, event, async (details) => {
     const host = parseUrl(url)?.host;
     if (host !== undefined) details.subject = host;
     await reauthorizeWriter(parts, principal);
     await limitDiscovery(parts, principal);
-    const result =
-      auth.type === 'draft'
-        ? await discoverWithDraft(parts, principal, { draftId: auth.draftId, definition, returnTo })
-        : await discoverDirectly(parts, principal, { auth, definition, returnTo });
+    const discover = () => {
+      if (auth.type === 'draft') return discoverWithDraft(auth.draftId);
+      return auth.type === 'key' ? discoverWithKey(auth) : discoverAnonymously();
+    };
+    const result = await discover();
     parts.audit.note({ ...event, ...details, outcome: 'ok' });
     return { result, changed: [] };
   });
 }
 
-interface DiscoveryInput {
-  readonly definition: DraftDefinition;
-  readonly returnTo: string | undefined;
-}
-
-/** Presents no credential, or an API key that is used only for this request: drafts never contain a key. */
-async function discoverDirectly(
-  parts: DiscoverParts,
-  principal: UserPrincipal,
-  {
-    auth,
-    definition,
-    returnTo,
-  }: DiscoveryInput & { readonly auth: Exclude<DiscoverToolsRequest['auth'], { type: 'draft' }> },
-): Promise<DiscoveryResult> {
-  const { type: _type, ...key } = auth;
-  const fields = auth.type === 'key' ? { ...definition, apiKey: { source: 'admin', ...key } } : definition;
-  const probe = await probeDraft(parts, principal, fields, renderDefinitionTarget);
-  if ('tools' in probe) return { view: probe.tools };
-  const { reason, error } = probe.refusal;
-  if (auth.type === 'key') {
-    const hint = reason === 'unauthorized' ? 'key' : 'forbidden';
-    return { view: { outcome: 'credential_rejected', hint } };
-  }
-  const { challenge } = error.detail;
-  const draft = await parts.drafts.open(principal, definition);
-  return offerSignIn(parts, principal, { ...draft, challenge, returnTo });
-}
-
-/** Presents the token that the user received by signing in on the draft. */
-async function discoverWithDraft(
-  parts: DiscoverParts,
-  principal: UserPrincipal,
-  { draftId, definition, returnTo }: DiscoveryInput & { readonly draftId: string },
-): Promise<DiscoveryResult> {
-  const draft = await parts.drafts.findOwn(principal, draftId);
-  if (!draft) throw new GatewayError('MCP_DRAFT_NOT_FOUND');
-  // A token issued for one address must not be presented to another.
-  if (stableStringify(draft.definition) !== stableStringify(definition))
-    throw new GatewayError('MCP_CREDENTIAL_UNBOUND');
-  const { id, expiresAt } = draft;
-  let presentedSecrets: readonly string[] = [];
-  try {
-    const probe = await probeDraft(parts, principal, draft.definition, async () => {
-      const target = await resolveTargetWithToken(parts, draft, principal);
-      presentedSecrets = collectPresentedSecrets(target);
-      return target;
-    });
-    if ('tools' in probe) return { view: { ...probe.tools, draftId: id, expiresAt } };
-    return { view: await toRejectedView(parts, draft, principal, probe.refusal, presentedSecrets) };
-  } catch (error) {
-    if (!(error instanceof SignInRequired)) throw error;
-    return offerSignIn(parts, principal, { draft, isNew: false, returnTo });
-  }
+function toNoSignInResult(error: unknown): DiscoveryResult {
+  if (!(error instanceof SignInImpossible)) throw error;
+  return { view: { outcome: 'no_oauth_metadata', reason: error.problem } };
 }
 
 /** Throws `SignInRequired` if the user has not signed in on the draft. */
@@ -173,40 +189,6 @@ async function toRejectedView(
     ...(credential && { scopes: credential.scopesGranted }),
     ...(requestedScopes.length > 0 && { wantedScopes: requestedScopes.join(' ') }),
   };
-}
-
-interface SignInOffer {
-  readonly draft: ServerDraft;
-  /** The draft was created for this request. It is discarded if no sign-in is possible. */
-  readonly isNew: boolean;
-  /** The challenge in the server's response. */
-  readonly challenge?: Challenge | undefined;
-  readonly returnTo?: string | undefined;
-}
-
-/** Starts a sign-in on a draft, with the same code and checks as a sign-in at a saved server. */
-async function offerSignIn(
-  parts: Pick<DiscoverParts, 'drafts' | 'flows'>,
-  principal: UserPrincipal,
-  { draft, isNew, challenge, returnTo }: SignInOffer,
-): Promise<DiscoveryResult> {
-  const { id, expiresAt } = draft;
-  try {
-    const server = await parts.drafts.authorize(principal, toDraftName(id));
-    const started = await parts.flows.start(server, principal, {
-      ...{ returnTo, challenge },
-      // With an API key, a program starts the flow and the user continues in a browser that is not known yet.
-      bindsBrowser: principal.authentication.via === 'session',
-    });
-    const { flowId, connectUrl } = started.flow;
-    const flowExpiresAt = Math.min(started.flow.expiresAt, expiresAt);
-    const view = { draftId: id, flowId, connectUrl, expiresAt, flowExpiresAt };
-    return { view: { outcome: 'authorization_required', ...view }, flow: started };
-  } catch (error) {
-    if (isNew) await parts.drafts.discard(draft);
-    if (!(error instanceof SignInImpossible)) throw error;
-    return { view: { outcome: 'no_oauth_metadata', reason: error.problem } };
-  }
 }
 
 /** Permits repeated attempts with a mistyped address, but makes scanning for hosts impractical. */

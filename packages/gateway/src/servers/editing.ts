@@ -65,7 +65,7 @@ export function createConfigEvent(
 }
 
 /** The condition of a write request. */
-export interface WriteCondition {
+export interface IfMatchCondition {
   readonly ifMatch?: string | undefined;
 }
 

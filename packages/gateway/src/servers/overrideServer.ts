@@ -7,7 +7,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { ChangeFeed, UserVariableStore } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { createNameCheck } from './create.ts';
-import { type ConfigureParts, type WriteCondition, createConfigEvent, requireIfMatch } from './editing.ts';
+import { type ConfigureParts, type IfMatchCondition, createConfigEvent, requireIfMatch } from './editing.ts';
 import { type Fields, createConfigError, findChangedFields, findSecurityChanges } from './fields.ts';
 import { type Overrides, type StoredOverride, getSecurityDecision, overridesAddress } from './overrides.ts';
 import { loadCurrentCaller, requireOboPermission } from './permissions.ts';
@@ -55,7 +55,7 @@ export function putOverride(
   parts: OverrideParts,
   principal: UserPrincipal,
   name: string,
-  { config, ifMatch }: WriteCondition & { readonly config: Fields },
+  { config, ifMatch }: IfMatchCondition & { readonly config: Fields },
 ): Promise<OverrideView> {
   const { tenant, userId } = principal;
   const event = createConfigEvent(principal, { action: 'override.put', door: 'admin', server: name });
@@ -112,7 +112,7 @@ export function deleteOverride(
   parts: OverrideParts,
   principal: UserPrincipal,
   name: string,
-  { ifMatch }: WriteCondition = {},
+  { ifMatch }: IfMatchCondition = {},
 ): Promise<void> {
   const { tenant } = principal;
   const event = createConfigEvent(principal, { action: 'override.delete', door: 'admin', server: name });

@@ -1,7 +1,7 @@
 import { type AuditDetails, withAudit } from '../audit/withAudit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { type ConfigureParts, type WriteCondition, createConfigEvent, requireIfMatch } from './editing.ts';
+import { type ConfigureParts, type IfMatchCondition, createConfigEvent, requireIfMatch } from './editing.ts';
 import { type RemovableServer, findRemovable, reauthorizeWriter } from './permissions.ts';
 
 /**
@@ -12,7 +12,7 @@ export function removeServer(
   parts: ConfigureParts,
   principal: UserPrincipal,
   name: string,
-  condition: WriteCondition = {},
+  condition: IfMatchCondition = {},
 ): Promise<void> {
   const event = createConfigEvent(principal, { action: 'server.delete', door: 'rest', server: name });
   return withAudit(parts.audit, event, async (details) => {
@@ -36,7 +36,7 @@ async function withdrawServer(
   parts: ConfigureParts,
   principal: UserPrincipal,
   name: string,
-  { ifMatch }: WriteCondition,
+  { ifMatch }: IfMatchCondition,
   details: AuditDetails,
 ): Promise<Pick<RemovableServer, 'stored' | 'server'>> {
   for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {

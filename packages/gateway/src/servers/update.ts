@@ -4,14 +4,14 @@ import { type AuditDetails, withAudit } from '../audit/withAudit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { validateNewServer } from './create.ts';
-import { type ConfigureParts, type WriteCondition, createConfigEvent, requireIfMatch } from './editing.ts';
+import { type ConfigureParts, type IfMatchCondition, createConfigEvent, requireIfMatch } from './editing.ts';
 import { type Fields, findChangedFields, findSecurityChanges } from './fields.ts';
 import { type EditableServer, findEditable, reauthorizeWriter, requireOboPermission } from './permissions.ts';
 import { type ChangeMode, addMasks, requireSameBinding, restoreMaskedSecrets } from './secrets.ts';
 import { compileInput, requireMaxDepth, requireReachable, toUserServer } from './validate.ts';
 import { toOwnerView } from './view.ts';
 
-export interface ServerChange extends WriteCondition {
+export interface ServerChange extends IfMatchCondition {
   readonly config: Fields;
   readonly mode: ChangeMode;
 }
