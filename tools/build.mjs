@@ -1,4 +1,4 @@
-// Builds what a start needs: the code and the interface, each only when it is stale.
+// Builds what a start needs: the code and the interface, each only if it is stale.
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { codeProduct } from './buildCode.mjs';
@@ -7,17 +7,20 @@ import { buildStale } from './stale.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** Builds if a source, a setting of a compiler or the lock changed since the last good build. Throws when that fails. */
+/**
+ * Builds if a source, a compiler setting or the lock changed since the last successful build. Throws if the build
+ * fails.
+ */
 export async function ensureBuilt() {
   await buildStale(root, [codeProduct(root), webProduct(root)]);
 }
 
-/** The interface alone: for a gateway that runs from its sources, as in tests. */
+/** Builds only the interface, for a gateway that runs from its sources, as in tests. */
 export async function ensureWebBuilt() {
   await buildStale(root, [webProduct(root)]);
 }
 
-/** The last word of a command that could not build: one line, and an exit code. */
+/** Prints a failed build as one line and exits. */
 export async function ensureBuiltOrExit() {
   try {
     await ensureBuilt();

@@ -1,5 +1,5 @@
-// Builds the interface (packages/web) with Vite. It is compressed here, once, and as well as can be: that takes half a
-// second, which no start and no request has to wait.
+// Builds the interface (packages/web) with Vite and compresses it at the highest level. That takes half a second,
+// which no start and no request spends.
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,16 +16,16 @@ const sources = [
   'packages/contracts/src',
   'package-lock.json',
 ];
-/** Other kinds are compressed already. */
+/** Other file types are compressed already. */
 const compressed = new Set(['.js', '.css', '.svg']);
 
-/** The interface as something that is built, below `root`. */
+/** The interface as a product of the build, below `root`. */
 export function webProduct(root) {
   return {
     name: web,
     stamp: 'web-stamp.json',
     inputs: () => sources.flatMap((path) => filesBelow(root, path)),
-    /** Whoever runs Vite by hand replaces what we made, and leaves out the compressed files. */
+    /** Vite without this script writes no compressed files. */
     missing: (outputs = [`${web}/dist/index.html`]) =>
       outputs.filter((path) => !existsSync(join(root, path))),
     build: () => buildWeb(root),
@@ -42,7 +42,7 @@ function filesBelow(root, path) {
     .sort();
 }
 
-/** Into a folder of its own that then takes the place of the old one: no start ever reads half of a build. */
+/** Builds into a temporary folder, which then replaces the old one, so that no start reads an incomplete build. */
 async function buildWeb(root) {
   const vite = join(root, 'node_modules/vite/bin/vite.js');
   if (!existsSync(vite)) throw new Error('Cannot build: Vite is not installed. Run `npm ci` first.');
@@ -52,8 +52,8 @@ async function buildWeb(root) {
   try {
     await runTool(vite, ['build', '--outDir', made, '--emptyOutDir', '--logLevel', 'warn'], {
       cwd: join(root, web),
-      // Nothing else of the environment: the same files give the same interface, whoever builds it. Under a test run
-      // it would otherwise be React's development build.
+      // With a fixed environment, the same files always produce the same interface. A test run would otherwise
+      // produce React's development build.
       env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production' },
       failure: 'The build of the interface failed; the messages above say where.',
     });
@@ -66,7 +66,7 @@ async function buildWeb(root) {
   }
 }
 
-/** Writes the compressed forms beside the files, and says what there is then. */
+/** Writes the compressed files and returns all file names. */
 async function compress(folder) {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,5 +1,5 @@
-// `npm run clients`: MCP clients that people use, pointed at the gateway: the Inspector in both eras, and mcp-remote, each with a
-// key and with OAuth at the development identity provider.
+// `npm run clients`: tests the gateway with common MCP clients: the Inspector in both eras and mcp-remote, each
+// with an API key and with OAuth at the development identity provider.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,7 @@
-// `npm run conformance`: the official suite of MCP against the gateway, and the score: as a client, our own upstream and OAuth
-// code, with the SDK's own client beside it; as a server, the MCP endpoints with a server of the SDK behind them. `--requirements REVISION` runs one set alone,
-// `--leg client` or `--leg server` one side. What was sent and said stays in .build/conformance.
+// `npm run conformance`: runs the official MCP conformance suite and prints the score. As a client: Behalf's
+// upstream and OAuth code, compared with the SDK's client. As a server: the MCP endpoints, with an SDK server as
+// upstream. `--requirements REVISION` selects one set, `--leg client` or `--leg server` one side. Transcripts are
+// in .build/conformance.
 import { parseArgs } from 'node:util';
 import { runClientLeg } from '../test/conformance/clientLeg.ts';
 import { runServerLeg } from '../test/conformance/serverLeg.ts';

@@ -1,5 +1,5 @@
-// Writes what is derived from the sources: the JSON Schema of the configuration, the references, .env.example.
-// `--check` writes nothing and fails when a file differs, so that no reference can drift from the code.
+// Writes the generated files: JSON Schema of the configuration, references, .env.example. `--check` writes nothing
+// and fails if a file differs.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,7 +53,7 @@ import {
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** Repo-relative path to content. Pure, so that a test can compare without touching the tree. */
+/** Maps paths to contents. Writes nothing, so that a test can compare. */
 export async function generateFiles(): Promise<Map<string, string>> {
   return new Map([
     ['config/schema/librechat.schema.json', `${JSON.stringify(jsonSchema(), null, 2)}\n`],
@@ -73,7 +73,7 @@ async function markdown(text: string): Promise<string> {
   return format(text, { ...options, parser: 'markdown' });
 }
 
-/** Draft 7, which the YAML support of editors knows best. */
+/** Draft 7, which the YAML support of editors handles best. */
 function jsonSchema(): unknown {
   const schema = z.toJSONSchema(Config, {
     target: 'draft-7',
@@ -99,7 +99,7 @@ function jsonSchema(): unknown {
 
 const GENERATED_NOTICE = '<!-- Written by `npm run schema`. Change the sources, not this page. -->';
 
-// ---- Pages
+// Pages.
 
 function renderConfigReference(): string {
   const shared = new Set(

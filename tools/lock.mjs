@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * One builder at a time. `mkdir` is the atomic step; the process id inside tells a waiter whether the holder still
- * lives. Should two waiters clear one dead lock at the same moment, both compile the same sources to the same
- * files: wasteful, never wrong.
+ * Runs one build at a time. `mkdir` is atomic; the process ID in the directory shows waiting processes whether the
+ * holder is still alive. If two of them remove an abandoned lock at the same moment, both build the same files.
  */
 export async function withLock(dir, work) {
   for (;;) {
@@ -36,7 +35,7 @@ function isAbandoned(dir) {
   try {
     pid = Number(readFileSync(join(dir, 'pid'), 'utf8'));
   } catch {
-    // Between mkdir and the write the holder has no id yet; only a lock that stays empty is a dead one.
+    // Between mkdir and the write the lock has no ID yet. A lock that stays empty is abandoned.
     const since = emptySince.get(dir) ?? Date.now();
     emptySince.set(dir, since);
     return Date.now() - since > 5_000;

@@ -10,7 +10,7 @@ import {
 } from '@behalf/contracts';
 import { matrixActors, accessMatrix, type Actor } from '../test/scenarios/accessMatrix.ts';
 
-/** A bit without a text does not compile. */
+/** A permission without a text does not compile. */
 const permissionTexts: Record<McpPermission, string> = {
   USE: 'list and use servers; also required to create, change and share them',
   CREATE: 'create servers, and change and delete servers if their bits allow it',
@@ -43,7 +43,7 @@ const actorTexts: Record<Actor, string> = {
   former: 'they created the server with such a role, and now have the role USER',
 };
 
-/** Who may do what: the bits from the contracts, the table from what a test sends and compares. */
+/** The permission matrix. A test generates the table from actual requests. */
 export function renderPermissionReference(): string {
   const toYesNo = (value: boolean) => (value ? 'yes' : 'no');
   const formatBits = (bits: number) =>

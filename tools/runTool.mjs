@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Runs a program of node_modules; what it prints is messages. It does not outlive us. */
+/** Runs a program of node_modules and prints its output to standard error. The program ends with this process. */
 export async function runTool(file, args, { failure, ...options }) {
   const child = spawn(process.execPath, [file, ...args], { ...options, stdio: ['ignore', 2, 2] });
   const stop = () => child.kill();

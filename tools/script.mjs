@@ -1,4 +1,4 @@
-// `node tools/script.mjs NAME args...`: build if stale, then run config/scripts/src/NAME.ts in this process.
+// `node tools/script.mjs NAME args...`: builds if stale, then runs config/scripts/src/NAME.ts in this process.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ensureBuiltOrExit } from './build.mjs';

@@ -6,8 +6,8 @@ import ts from 'typescript';
 import { isTestFile, readSources, repositoryRoot, type SourceFile } from './sources.ts';
 
 /**
- * `npm run shape [-- --no-paths]`: prints how large the code is and how it hangs together. Counts modules below `src` that are not tests.
- * The files on the path of a call are measured by `test/callPaths.test.ts`.
+ * `npm run shape [-- --no-paths]`: prints size and structure of the code. Counts modules below `src` without tests.
+ * `test/callPaths.test.ts` measures the files on the path of a call.
  */
 
 interface PackageShape {
@@ -77,7 +77,7 @@ function measurePackage(name: string): PackageShape {
   };
 }
 
-/** The modules that import each export, keyed `path#name`. An index that re-exports a name is not a user of it. */
+/** The modules that import each export, by `path#name`. An index that re-exports a name does not count. */
 function countUsers(files: readonly SourceFile[]): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
   for (const { path, text } of files) {

@@ -1,5 +1,5 @@
-// Starts the gateway as a newcomer does, with an empty data directory, waits for /ready, asks for the interface, ends it
-// with SIGTERM and checks the exit. MONGO_URI, REDIS_URI and CREDS_KEY of the caller choose the stores; /ready says which were used.
+// Starts the gateway with an empty data directory, waits for /ready, requests the interface, stops the gateway with
+// SIGTERM and checks the exit code. MONGO_URI, REDIS_URI and CREDS_KEY select the stores; /ready reports them.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -15,8 +15,8 @@ const exitWithinMs = 10_000;
 const port = await freePort();
 const dataDir = mkdtempSync(join(tmpdir(), 'behalf-smoke-'));
 const start = performance.now();
-// Through npm, because a signal must find its way there too: the shell between them swallows it unless the script of
-// package.json says `exec`. A group of its own, so that nothing is left behind if it did not.
+// Starts through npm, so that signal handling is tested too: without `exec` in the script of package.json, the
+// shell swallows the signal. The process group ensures that no process remains.
 const gateway = spawn('npm', ['start', '--silent'], {
   cwd: root,
   detached: true,
@@ -37,14 +37,14 @@ try {
   if (code !== 0) throw new Error(`After SIGTERM: ${code}, not exit code 0 within ${exitWithinMs} ms.`);
   process.stdout.write(`Exited 0 after ${Math.round(performance.now() - stop)} ms\n`);
 } catch (error) {
-  // The output holds the one-time link of the first sign-in; it dies with this gateway.
+  // The output contains the one-time sign-in link, which is invalid after this gateway ends.
   process.stderr.write(`${error.message}\n--- output of the gateway\n${output}`);
   process.exitCode = 1;
 } finally {
   try {
     process.kill(-gateway.pid, 'SIGKILL');
   } catch {
-    // The whole group has ended, as it should.
+    // The whole group has ended.
   }
   rmSync(dataDir, { recursive: true, force: true });
 }
@@ -58,14 +58,14 @@ async function becomesReady() {
       last = `${response.status} ${await response.text()}`;
       if (response.status === 200) return last;
     } catch {
-      // Not listening yet.
+      // The gateway does not listen yet.
     }
     await delay(20);
   }
   throw new Error(`Not ready within ${readyWithinMs} ms: ${last}`);
 }
 
-/** The sign-in page, and the script that the interface begins with. */
+/** Requests the sign-in page and the entry script of the interface. */
 async function servesInterface() {
   const page = await fetch(`http://127.0.0.1:${port}/`);
   if (page.status !== 200 || !(await page.text()).includes('action="/api/auth/login"'))

@@ -13,7 +13,7 @@ export interface SourceFile {
 const roots = ['packages', 'api', 'config', 'bench', 'test', 'tools'];
 const skippedFolders = new Set(['node_modules', 'dist', '.build', 'fixtures']);
 
-/** Every TypeScript file of the repository, tests included. Read from disk, so files not yet added to git count. */
+/** All TypeScript files of the repository including tests, read from disk, so that untracked files count. */
 export function readSources(root = repositoryRoot): SourceFile[] {
   const sources: SourceFile[] = [];
   const readFolder = (folder: string): void => {

@@ -1,31 +1,30 @@
-// Builds what is stale and nothing else. The check reads file times and no file, and no compiler is even loaded when all
-// is fresh: a built start has 2 s for everything.
+// Builds only what is stale. The check compares file times and loads no compiler: a start with a fresh build must
+// take less than 2 s.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withLock } from './lock.mjs';
 
 /**
- * Builds those of these products whose inputs changed, or whose outputs are gone, since the last good build: all at the
- * same time, and under one lock for whoever starts at the same moment. Throws when a build fails.
- *
- * A product has a `name`, a file for its `stamp`, its `inputs()`, what is `missing(outputs)` of its last build, and
- * `build(missing)`, which may give its outputs. Paths are relative to the root.
+ * Builds the products whose inputs changed or whose outputs are missing, in parallel, under one lock against
+ * concurrent starts. Throws if a build fails. A product has a `name`, a `stamp` file, its `inputs()`,
+ * `missing(outputs)` of the last build, and `build(missing)`, which may return its outputs. Paths are relative to
+ * the root.
  */
 export async function buildStale(root, products) {
   if (products.every((product) => isFresh(inspectProduct(root, product)))) return;
   mkdirSync(join(root, '.build'), { recursive: true });
   await withLock(join(root, '.build', 'lock'), async () => {
     const built = await Promise.allSettled(products.map((product) => rebuild(root, product)));
-    // Only now: what is still being built must not run on without the lock.
+    // Wait for all builds first: none may continue without the lock.
     const failed = built.find(({ status }) => status === 'rejected');
     if (failed) throw failed.reason;
   });
 }
 
 async function rebuild(root, product) {
-  // Another start may have built while this one waited. The survey is taken before building, so a file saved
-  // meanwhile makes the next check stale instead of being missed.
+  // Another start may have built while this one waited. Inputs are read before the build, so a file saved during
+  // the build makes the next check stale.
   const state = inspectProduct(root, product);
   if (isFresh(state)) return;
   const contents = hashContents(root, state.inputs);
@@ -54,7 +53,7 @@ function isFresh({ stamp, missing, times }) {
   return missing.length === 0 && stamp.times === times;
 }
 
-/** A checkout changes file times without changing a byte; the second look is at the contents. */
+/** A checkout changes file times without changing files, so the contents are compared too. */
 function hashContents(root, inputs) {
   const hash = createHash('sha256');
   for (const input of inputs)

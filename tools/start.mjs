@@ -1,5 +1,5 @@
-// `npm start`: build if stale, then become the gateway. The import runs in this very process, so a signal reaches the
-// drain directly and the exit code is the gateway's own.
+// `npm start`: builds if stale, then runs the gateway in this process, so that signals and the exit code are
+// direct.
 import { fileURLToPath } from 'node:url';
 import { ensureBuiltOrExit } from './build.mjs';
 

@@ -1,10 +1,10 @@
-// What the tests can use of this machine beyond npm. Looked up here and nowhere else: `npm test`, the mutant runner and
-// setup-system.sh must agree. Run as a command it prints the names of what is missing, one per line.
+// The programs that tests use in addition to npm packages. `npm test`, the mutant runner and setup-system.sh use
+// this list. As a command, it prints the names of missing programs, one per line.
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Name in BEHALF_TEST_REQUIRE, the variable tests read, and where to look. */
+/** The name in BEHALF_TEST_REQUIRE, the variable that tests read, and the candidates. */
 const tools = [
   {
     name: 'redis',
@@ -20,11 +20,11 @@ const tools = [
   },
 ];
 
-/** Every tool with its path, or an empty path when this machine has none. */
+/** Finds all programs; the path is empty if one is missing. */
 export function findTools(env = process.env) {
   const folders = (env.PATH ?? '').split(delimiter);
   return tools.map(({ name, variable, programs, choose }) => {
-    // A path the caller chose is used or missing: falling back to another program would hide the typing error.
+    // An explicit path is used or reported missing. A fallback to another program would hide a typing error.
     const chosen = [variable, ...choose].map((key) => env[key]).find((value) => value);
     const candidates = chosen
       ? [chosen]
@@ -33,10 +33,10 @@ export function findTools(env = process.env) {
   });
 }
 
-/** The variables through which tests learn what was found; empty means "not on this machine". */
+/** Passes the found paths to tests. Empty means missing. */
 export function toolVariables(found) {
   const variables = Object.fromEntries(found.map(({ variable, path }) => [variable, path]));
-  // A Chrome under another name than `chromium` must be found by the tests as well, or they would skip unannounced.
+  // Tests must also find a Chrome that is not named `chromium`.
   return { ...variables, CHROMIUM_PATH: variables.BEHALF_TEST_CHROMIUM };
 }
 

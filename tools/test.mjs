@@ -1,12 +1,12 @@
-// `npm test`: jest over the sources, with what this machine offers, and a last word that says what did not run.
-// BEHALF_TEST_REQUIRE=redis,chromium turns a missing tool from a note into a failure, so CI cannot pass by skipping.
+// `npm test`: runs jest on the sources and prints a summary that names suites that did not run. With
+// BEHALF_TEST_REQUIRE=redis,chromium, a missing program is an error.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findTools, toolVariables } from './system.mjs';
 
-/** What drives real browsers and processes. */
+/** Tests with real browsers and processes. */
 const SCENARIOS = /^test\/(scenarios|vault)\//;
 const MOST_REPEATED = 4;
 
@@ -47,7 +47,7 @@ process.exitCode = code;
 function runJest(args) {
   const flags = ['--experimental-vm-modules', '--no-warnings'];
   const program = join(root, 'node_modules/jest/bin/jest.js');
-  // jest sends its JSON to stdout only without an output file; readable progress goes to stderr.
+  // jest writes its JSON to stdout unless there is an output file; progress goes to stderr.
   const jest = spawn(process.execPath, [...flags, program, '--json', `--outputFile=${results}`, ...args], {
     ...{ cwd: root, stdio: 'inherit', env: { ...process.env, ...toolVariables(found) } },
   });
@@ -59,8 +59,8 @@ function runJest(args) {
 }
 
 /**
- * A browser and a dozen processes on two busy cores can miss a deadline that they meet alone. So a few failed files of
- * the scenarios run once more, by themselves; what passes then is named, never passed over. Other tests get no second try.
+ * With a browser and a dozen processes on two busy cores, a test may miss a deadline. A few failed scenario files
+ * therefore run once more alone, and the summary names them. Other tests are not repeated.
  */
 async function tryAgain() {
   const failed = outcome?.failedFiles ?? [];
@@ -82,7 +82,7 @@ async function tryAgain() {
   return failed.filter((file) => !after.failedFiles.includes(file));
 }
 
-/** A suite that could not even load counts as a failure: nobody must read "0 failed" over a broken file. */
+/** A suite that fails to load counts as a failure. */
 function readResults() {
   try {
     const json = JSON.parse(readFileSync(results, 'utf8'));

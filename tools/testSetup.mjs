@@ -1,11 +1,11 @@
-// Before the first test: a gateway from its sources serves the interface that was built last.
+// Before the first test: builds the interface, which gateways in tests serve.
 import { ensureWebBuilt } from './build.mjs';
 
 export default async function setUp() {
   try {
     await ensureWebBuilt();
   } catch (error) {
-    // The tests of the interface fail by themselves; those of everything else are none the worse.
+    // Only the tests of the interface fail then.
     process.stderr.write(`${error.message}\n`);
   }
 }

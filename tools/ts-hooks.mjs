@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { transform } from '@swc/core';
 
-/** Workspace packages resolve to their sources through the same condition as in jest. */
+/** Resolves workspace packages to their sources, with the same condition as jest. */
 export function resolve(specifier, context, next) {
   return next(specifier, { ...context, conditions: ['behalf-source', ...context.conditions] });
 }

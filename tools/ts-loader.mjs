@@ -1,5 +1,5 @@
-// Runs TypeScript sources directly: `node --import ./tools/ts-loader.mjs file.ts`.
-// Used by developer tools and by child processes of tests, so neither needs a build first.
+// Runs TypeScript sources without a build: `node --import ./tools/ts-loader.mjs file.ts`. For developer tools and
+// child processes of tests.
 import { register } from 'node:module';
 
 register('./ts-hooks.mjs', import.meta.url);

@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import type { SourceFile } from './sources.ts';
 
-/** Attributes whose value people see or hear. */
+/** Attributes whose value users see or hear. */
 const TEXT_ATTRIBUTES = new Set([
   'confirm',
   'hint',
@@ -15,7 +15,7 @@ const TEXT_ATTRIBUTES = new Set([
   'title',
 ]);
 
-/** Words for people that stand in a component instead of among the strings: where, and what. */
+/** Finds user-visible texts in a component that are not in a string table. */
 export function findTexts({ path, text }: SourceFile): string[] {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, ts.ScriptKind.TSX);
   const found: string[] = [];
@@ -39,7 +39,7 @@ export function findTexts({ path, text }: SourceFile): string[] {
   return found;
 }
 
-/** Sentences that stand in a module instead: words beside each other, but for what only developers are told. */
+/** Finds sentences in a module, except in messages for developers. */
 export function findSentences({ path, text }: SourceFile): string[] {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, ts.ScriptKind.TS);
   const found: string[] = [];
@@ -56,7 +56,7 @@ export function findSentences({ path, text }: SourceFile): string[] {
   return found;
 }
 
-/** A template counts by its pieces, where they begin. */
+/** Splits a template into its literal parts with their positions. */
 function ownLiterals(node: ts.Node): readonly Literal[] {
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return [node];
   if (!ts.isTemplateExpression(node)) return [];
@@ -66,7 +66,10 @@ function ownLiterals(node: ts.Node): readonly Literal[] {
 type Literal =
   ts.StringLiteral | ts.NoSubstitutionTemplateLiteral | ts.TemplateHead | ts.TemplateMiddle | ts.TemplateTail;
 
-/** What an expression may come to show: both sides of a choice, the pieces of a template; not what is passed to a call. */
+/**
+ * The texts that an expression may display: both branches of a condition and the parts of a template, but not
+ * function arguments.
+ */
 function collectLiterals(node: ts.Node): Literal[] {
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return [node];
   if (ts.isTemplateExpression(node)) {
@@ -94,12 +97,12 @@ function collectLiterals(node: ts.Node): Literal[] {
   return [];
 }
 
-/** A word of two letters or more, a blank, and another. */
+/** At least two words, the first of two or more letters. */
 function hasSentence(text: string): boolean {
   return /\p{L}{2} \p{L}{2}/u.test(text);
 }
 
-/** Two letters in a row; signs and single letters need no translation. */
+/** Two letters in a row. Symbols and single letters need no translation. */
 function hasWords(text: string): boolean {
   return /\p{L}{2}/u.test(text);
 }

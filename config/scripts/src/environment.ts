@@ -6,18 +6,18 @@ import { loadKeys } from '@behalf/stores/open';
 
 export const systemParts = { clock: systemClock, random: systemRandom };
 
-/** The command cannot go on, and the message says what to do. */
+/** The command cannot continue. The message says what to do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
-/** The process's own variables over those of `.env`, as the gateway sees them. */
+/** The process environment merged over `.env`, as in the gateway. */
 export function readVariables(): Readonly<Record<string, string | undefined>> {
   const file = existsSync('.env') ? readFileSync('.env', 'utf8') : undefined;
   return mergeEnvFile(file, process.env);
 }
 
-/** The same environment the gateway reads, so that a command works on the same store. */
+/** The environment that the gateway reads, so that a command uses the same store. */
 export function readEnvironment(): Env {
   const result = parseEnv(readVariables());
   if (!result.ok) throw new CommandError(formatDiagnostics(result.diagnostics, 'environment'));
@@ -32,18 +32,18 @@ export function readKeyring(env: Env): Keyring {
   return createKeyring(readKeys(env), systemRandom);
 }
 
-/** Runs a command: its mistakes are one line and exit 1, without a stack. */
+/** Runs a command. An expected error is printed on one line, without a stack, and the exit code is 1. */
 export async function runScript(command: () => Promise<string>): Promise<void> {
   try {
     process.stdout.write(`${await command()}\n`);
   } catch (error) {
-    // A driver's message may quote the URI it was given, with the password in it.
+    // The message of a driver may contain its URI with a password.
     process.stderr.write(`${createRedactor(collectSecrets()).text(describeError(error))}\n`);
     process.exitCode = 1;
   }
 }
 
-/** What the operator can act on; anything else is our mistake, and its stack says where. */
+/** Errors that the operator can fix. Other errors are bugs and print their stack. */
 const EXPECTED_ERRORS = [
   'CommandError',
   'CopyError',
@@ -62,7 +62,7 @@ function describeError(error: unknown): string {
   return `${error.message} (${error.cause.message.replace(/\s+/g, ' ')}). Check that it runs and that its address is correct.`;
 }
 
-/** Every secret variable, and what stands before the host of every URI this command was given. */
+/** The values of all secret variables, and the userinfo of all URIs among the arguments. */
 function collectSecrets(): string[] {
   const texts = [...process.argv];
   const secretTexts: string[] = [];
@@ -71,7 +71,7 @@ function collectSecrets(): string[] {
     texts.push(...Object.values(variables).filter((value) => value !== undefined));
     secretTexts.push(...[...secretVariableNames].flatMap((name) => variables[name]?.split(',') ?? []));
   } catch {
-    // A file that cannot be read gave the command no secret either.
+    // The command received no secret from an unreadable file.
   }
   for (const text of texts) {
     const [, account = ''] = /:\/\/(.*)@/.exec(text) ?? [];

@@ -1,7 +1,10 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 
-/** From a terminal by a prompt that shows nothing, otherwise the first line of standard input. Never an argument: those are public. */
+/**
+ * Reads a password from a hidden prompt on a terminal, otherwise from the first line of standard input. Never from
+ * an argument, because other users can see arguments.
+ */
 export async function readPassword(): Promise<string> {
   const isTerminal = process.stdin.isTTY;
   if (isTerminal) process.stderr.write('Password: ');

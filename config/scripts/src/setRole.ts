@@ -56,7 +56,7 @@ async function requireAnotherAdmin(users: UserStore): Promise<void> {
   throw createError('LAST_ADMIN', 'This is the only ADMIN. Make another user ADMIN first, or use --force.');
 }
 
-/** By what was read: an administrator may have changed it meanwhile. */
+/** Conditional on the values that were read, because an administrator may have changed them. */
 async function updateRole(
   users: UserStore,
   { id, role, roleSource }: UserRecord,
@@ -67,7 +67,7 @@ async function updateRole(
   throw createError('VERSION_CONFLICT', 'The account was changed at the same time. Run this again.');
 }
 
-/** With a code, so that the audit tells a refusal from a fault. */
+/** With a code, so that the audit log distinguishes a refusal from a failure. */
 function createError(code: ErrorCode, detail: string): GatewayError {
   return new GatewayError(code, { detail });
 }

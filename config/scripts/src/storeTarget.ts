@@ -3,10 +3,13 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import { CommandError, systemParts } from './environment.ts';
 
-/** A store that somebody named on the command line. */
+/** A store that a command line names. */
 type StoreTarget = { kind: 'sqlite'; file: string } | { kind: 'mongo'; uri: string };
 
-/** `sqlite:FILE`, a MongoDB URI, or `env:NAME` for a variable that holds one of these: arguments are public, it is not. */
+/**
+ * `sqlite:FILE`, a MongoDB URI, or `env:NAME` for a variable with such a value. Other users can see arguments, but
+ * not variables.
+ */
 export function parseStoreTarget(
   text: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -16,7 +19,7 @@ export function parseStoreTarget(
     const value = env[variable];
     if (!value) throw new CommandError(`env:${variable}: the variable ${variable} is not set.`);
     const target = value.startsWith('env:') ? null : parseStoreTarget(value, env);
-    // Never the value: what is mistyped may be a password.
+    // The message does not contain the value, which may be a password.
     if (!target)
       throw new CommandError(`env:${variable}: its value is neither sqlite:FILE nor a MongoDB URI.`);
     return target;
@@ -26,7 +29,7 @@ export function parseStoreTarget(
   return file === undefined ? null : { kind: 'sqlite', file };
 }
 
-/** Under whatever spelling. What gets past it - a second DNS name - the copy itself finds out. */
+/** Compares normalized forms. The copy itself detects the rest, such as a second DNS name. */
 export function isSameStore(first: StoreTarget, second: StoreTarget): boolean {
   if (first.kind === 'sqlite')
     return second.kind === 'sqlite' && resolveFile(first.file) === resolveFile(second.file);
@@ -51,7 +54,7 @@ export async function openStoreTarget(
   return openSqliteStore({ ...systemParts, file: target.file });
 }
 
-/** The file itself, behind links; of one that does not exist yet, the place where it would be made. */
+/** The file with symbolic links resolved. For a file that does not exist yet, its directory is resolved. */
 function resolveFile(file: string): string {
   if (existsSync(file)) return realpathSync(file);
   const directory = dirname(resolve(file));
@@ -61,7 +64,7 @@ function resolveFile(file: string): string {
 const DEFAULT_DATABASE = 'behalf';
 const DEFAULT_PORT = '27017';
 
-/** Hosts and database; neither the account nor an option makes it another store. */
+/** Hosts and database. Neither the account nor the options change which store it is. */
 function normalizeUri(uri: string): string {
   const [, scheme = '', authority = '', path = ''] =
     /^(mongodb(?:\+srv)?):\/\/([^/?]*)\/?([^?]*)/.exec(uri) ?? [];

@@ -9,13 +9,13 @@ import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Keyring } from '@behalf/kernel';
 import { systemParts } from './environment.ts';
 
-/** What an operator does to accounts from the console, told in the audit like what administrators do over REST. */
+/** Records an operator's change of accounts in the audit log, like changes of administrators over REST. */
 export async function withAuditedChange<T>(
   { store, keyring }: { readonly store: PrimaryStore; readonly keyring: Keyring },
   action: 'user.create' | 'user.change',
   work: (auditContext: AuditDetails) => Promise<AuditedResult<T>>,
 ): Promise<T> {
-  // What could be logged is that the store fails, and then the command fails with it.
+  // Log events are dropped: if the store fails, the command fails too.
   const audit = createAuditLog({ store: store.audit, keyring, ...systemParts, log: () => undefined });
   const eventFields = {
     tenant: DEFAULT_TENANT,

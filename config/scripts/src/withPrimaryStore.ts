@@ -5,7 +5,7 @@ import type { Keyring } from '@behalf/kernel';
 import { openPrimary } from '@behalf/stores/open';
 import { CommandError, readKeyring, systemParts } from './environment.ts';
 
-/** The gateway's primary store for the length of one command, refused under a key that does not fit. */
+/** Opens the gateway's primary store for one command. Fails if the key does not match. */
 export async function withPrimaryStore<T>(
   env: Env,
   work: (store: PrimaryStore, keyring: Keyring) => Promise<T>,
@@ -16,7 +16,7 @@ export async function withPrimaryStore<T>(
     if (!(await isStoreKeyValid(store.system, keyring))) {
       throw new CommandError('CREDS_KEY is not the key of this store. Set the key that the gateway uses.');
     }
-    // A sign of life, as a gateway gives it: the store is not moved while the command writes, which takes a moment.
+    // The heartbeat of a writer keeps the store from being copied while the command writes.
     const writerId = systemParts.random.id();
     if ((await store.system.heartbeat(writerId, WRITER_TTL_MS)) === 'in_maintenance') {
       throw new CommandError('The store is being copied. Run this again when the copy is complete.');
