@@ -49,15 +49,14 @@ export async function finishFlow(parts: OAuthFlowParts, request: CallbackRequest
   const { flow, principal } = claimed;
   const { serverName } = request;
   const payload = openPayload(parts.keyring, flow);
-  let outcome: FlowError | ProbeResult;
+  let completion: Completion;
   try {
-    outcome = await completeFlow(parts, { ...claimed, payload, parameters });
-  } catch (error) {
-    parts.log('oauth_callback_failed', { server: serverName, reason: errorName(error) });
-    outcome = 'callback_failed';
+    completion = await completeFlow(parts, { ...claimed, payload, parameters });
+  } catch (thrown) {
+    parts.log('oauth_callback_failed', { server: serverName, reason: errorName(thrown) });
+    completion = { error: 'callback_failed' };
   }
-  const probeResult = isProbeResult(outcome) ? outcome : undefined;
-  const error = probeResult === 'refused' ? 'probe_refused' : isProbeResult(outcome) ? undefined : outcome;
+  const { probeResult, error = probeResult === 'refused' ? 'probe_refused' : undefined } = completion;
   await endFlow(parts, flow, {
     from: ['exchanging'],
     status: error === undefined ? 'approved' : 'failed',
@@ -118,29 +117,35 @@ async function claimFlow(
   return { flow: claimedFlow, principal };
 }
 
+interface Completion {
+  readonly error?: FlowError;
+  /** Set if the grant was stored. */
+  readonly probeResult?: ProbeResult;
+}
+
 interface CompletionInput extends ClaimedFlow {
   readonly payload: FlowPayload;
   readonly parameters: CallbackParameters;
 }
 
 /** Exchanges the code, stores the grant and probes the server with the new token. */
-async function completeFlow(parts: OAuthFlowParts, input: CompletionInput): Promise<FlowError | ProbeResult> {
+async function completeFlow(parts: OAuthFlowParts, input: CompletionInput): Promise<Completion> {
   const { flow, principal, payload, parameters } = input;
   // Mix-up attack (RFC 9207): ignore also the error of another issuer.
-  if (!isFromIssuer(parameters.iss, payload)) return 'issuer_mismatch';
-  if (parameters.error !== null) return KNOWN_ERRORS.get(parameters.error) ?? 'provider_error';
-  if (parameters.code === null) return 'missing_code';
+  if (!isFromIssuer(parameters.iss, payload)) return { error: 'issuer_mismatch' };
+  if (parameters.error !== null) return { error: KNOWN_ERRORS.get(parameters.error) ?? 'provider_error' };
+  if (parameters.code === null) return { error: 'missing_code' };
   const target = await findUnchangedTarget(parts.servers, flow, payload);
-  if (!target) return 'config_changed';
+  if (!target) return { error: 'config_changed' };
   const dpopKey = payload.dpopKey === undefined ? undefined : new HiddenText(payload.dpopKey);
   const prover = dpopKey && parts.dpop.proverFor(dpopKey);
   const result = await exchangeCode(parts, flow, payload, target, { code: parameters.code, prover });
-  if (typeof result === 'string') return result;
+  if (typeof result === 'string') return { error: result };
   const { tokens, sentAt } = result;
   const { accessToken, tokenType, idToken } = tokens;
   const isDpop = tokenType === 'dpop';
   // A DPoP-bound token needs our key. With `dpop: require`, a bearer token is not acceptable.
-  if (isDpop ? !prover : target.oauth.raw.dpop === 'require') return 'token_exchange_failed';
+  if (isDpop ? !prover : target.oauth.raw.dpop === 'require') return { error: 'token_exchange_failed' };
   const key: CredentialKey = {
     tenant: flow.tenant,
     principal: credentialHolder(principal),
@@ -150,7 +155,7 @@ async function completeFlow(parts: OAuthFlowParts, input: CompletionInput): Prom
   };
   // Store first: no later failure may lose the grant.
   const committed = await storeGrant(parts, { ...key, ...payload.grant, tokens, sentAt, dpopKey });
-  if (committed.kind === 'superseded') return 'superseded';
+  if (committed.kind === 'superseded') return { error: 'superseded' };
   if (idToken !== undefined) {
     // Imported on first use: most servers return no ID token, and the module slows down the start.
     const { checkIdToken } = await import('./checkIdToken.ts');
@@ -158,7 +163,7 @@ async function completeFlow(parts: OAuthFlowParts, input: CompletionInput): Prom
   }
   const token = toWireToken({ accessToken, prover: isDpop ? prover : undefined });
   const { canonicalUrl } = payload.grant.binding;
-  return probeToken(parts, target.server, principal, { key, token, canonicalUrl });
+  return { probeResult: await probeToken(parts, target.server, principal, { key, token, canonicalUrl }) };
 }
 
 async function exchangeCode(
@@ -206,17 +211,6 @@ function withoutSecrets(
   probeResult: ProbeResult | undefined,
 ): FlowPayload {
   return { ...rest, ...(probeResult && { probeResult }) };
-}
-
-const PROBE_RESULTS: readonly string[] = [
-  'ok',
-  'unverified',
-  'unreachable',
-  'refused',
-] satisfies ProbeResult[];
-
-function isProbeResult(outcome: FlowError | ProbeResult): outcome is ProbeResult {
-  return PROBE_RESULTS.includes(outcome);
 }
 
 /** The parameters of an authorization response. */

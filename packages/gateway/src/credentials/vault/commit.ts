@@ -83,7 +83,7 @@ export function createCommit(
     const tokens = openTokens(keyring, record);
     if (!tokens) return;
     const context = await contexts.resolve(record);
-    if (context !== 'unbound') revocationQueue.revokeReplaced(record, context, tokens);
+    if (context !== 'unbound') revocationQueue.revokeReplaced({ record, context, tokens });
   }
 
   return async (grant) => {

@@ -116,6 +116,7 @@ export function toVaultToken(record: CredentialRecord, tokens: DecryptedTokens, 
   return Object.freeze({
     id: record.id,
     generation: record.generation,
+    tokenSeq: record.tokenSeq,
     accessToken: tokens.accessToken,
     canonicalUrl: record.canonicalUrl,
     usableUntil: tokenExpiresAt === null ? Infinity : tokenExpiresAt - skewMs,

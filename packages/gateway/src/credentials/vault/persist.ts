@@ -52,13 +52,10 @@ export function createTokenPersister(
     if (pendingWrite.isSettled) return result;
     pendingWrite.isSettled = true;
     if (pendingWrites.get(consumedRecord.id) === pendingWrite) pendingWrites.delete(consumedRecord.id);
-    if (result.kind === 'superseded')
-      revocationQueue.revokeSuperseded(
-        result.by,
-        consumedRecord,
-        context,
-        mergeTokens(previousTokens, received.tokens),
-      );
+    if (result.kind === 'superseded') {
+      const tokens = mergeTokens(previousTokens, received.tokens);
+      revocationQueue.revokeSuperseded(result.by, { record: consumedRecord, context, tokens });
+    }
     await pendingWrite.storing;
     if (pendingWrite.sealed !== undefined)
       await pendingTokenWrites.remove(consumedRecord.id, pendingWrite.sealed).catch(() => undefined);

@@ -63,7 +63,7 @@ export function createCredentialRemoval(
     const pendingWrite = await pendingTokenWrites.find(record).catch(() => undefined);
     const pendingTokens = persister.findPending(record) ?? pendingWrite?.received;
     const newestTokens = pendingTokens ? mergeTokens(tokens, pendingTokens.tokens) : tokens;
-    const revoked = await revocationQueue.revoke(record, context, newestTokens);
+    const revoked = await revocationQueue.revoke({ record, context, tokens: newestTokens });
     if (pendingWrite) await pendingTokenWrites.remove(record.id, pendingWrite.sealed).catch(() => undefined);
     return revoked;
   }
@@ -134,6 +134,13 @@ async function updateRecord(
   return 'contended';
 }
 
+/** Tokens that the vault does not keep. */
+interface DiscardedGrant {
+  readonly record: CredentialRecord;
+  readonly context: GrantContext | undefined;
+  readonly tokens: DecryptedTokens;
+}
+
 export type RevocationQueue = ReturnType<typeof createRevocationQueue>;
 
 /** Token revocation (RFC 7009) and other work that only shutdown waits for. */
@@ -141,11 +148,9 @@ export function createRevocationQueue({ clock, random, timings }: VaultCore) {
   const runningTasks = new Set<Promise<unknown>>();
 
   /** Best effort; does not reject. */
-  async function revoke(
-    { issuer, clientId }: CredentialRecord,
-    context: GrantContext | undefined,
-    { accessToken, refreshToken, endpoints }: DecryptedTokens,
-  ): Promise<RevocationResult> {
+  async function revoke({ record, context, tokens }: DiscardedGrant): Promise<RevocationResult> {
+    const { issuer, clientId } = record;
+    const { accessToken, refreshToken, endpoints } = tokens;
     if (!endpoints || endpoints.revocation === null) return 'unsupported';
     // Tokens go only to the issuer that issued them, with the client that they were issued to.
     const isSameClient = context?.binding.issuer === issuer && context.client.clientId === clientId;
@@ -171,27 +176,18 @@ export function createRevocationQueue({ clock, random, timings }: VaultCore) {
    * For tokens that a new sign-in replaced. A server may revoke the whole grant with one token (RFC 7009, section
    * 2.1), and the new tokens may belong to the same grant. The issuer's profile must allow it.
    */
-  function revokeReplaced(
-    record: CredentialRecord,
-    context: GrantContext | undefined,
-    tokens: DecryptedTokens,
-  ): void {
-    if (context?.profile.revokeOnReplace === 'per-token') runInBackground(revoke(record, context, tokens));
+  function revokeReplaced(grant: DiscardedGrant): void {
+    if (grant.context?.profile.revokeOnReplace === 'per-token') runInBackground(revoke(grant));
   }
 
   return {
     revoke,
     revokeReplaced,
     /** For tokens that a refresh returned after the grant was replaced by `by`, or removed (null). */
-    revokeSuperseded(
-      by: CredentialRecord | null,
-      record: CredentialRecord,
-      context: GrantContext | undefined,
-      tokens: DecryptedTokens,
-    ): void {
+    revokeSuperseded(by: CredentialRecord | null, grant: DiscardedGrant): void {
       // A user who signed out wants the grant to end, including a refresh in flight.
-      if (by === null || by.status === 'revoked') runInBackground(revoke(record, context, tokens));
-      else revokeReplaced(record, context, tokens);
+      if (by === null || by.status === 'revoked') runInBackground(revoke(grant));
+      else revokeReplaced(grant);
     },
     runInBackground,
     async idle(): Promise<void> {

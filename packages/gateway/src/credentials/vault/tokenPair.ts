@@ -105,12 +105,9 @@ export interface DecryptedTokens {
   readonly hashKey: HiddenText;
 }
 
-interface SealedPayload {
-  readonly accessToken: string;
+interface SealedPayload extends Pick<DecryptedTokens, 'accessToken' | 'tokenType' | 'endpoints'> {
   readonly refreshToken?: string | undefined;
   readonly idToken?: string | undefined;
-  readonly tokenType: TokenSet['tokenType'];
-  readonly endpoints: CredentialEndpoints | null;
   readonly hashKey: string;
   readonly dpopKey?: string | undefined;
 }

@@ -1,5 +1,5 @@
 import { LruMap } from '@behalf/kernel';
-import type { CredentialRecord, CredentialStatus } from '../../ports/index.ts';
+import { type CredentialRecord, type CredentialStatus, credentialKey } from '../../ports/index.ts';
 import { checkBinding } from './read.ts';
 import { type CredentialSummary, type VaultCore, errorName } from './vault.ts';
 
@@ -71,20 +71,16 @@ export async function summarizeCredential(
   { keyring, contexts }: Pick<VaultCore, 'keyring' | 'contexts'>,
   record: CredentialRecord,
 ): Promise<CredentialSummary> {
-  const { id, tenant, principal, serverId, kind, label, isDefault, reason, statusAt, generation, issuer } =
-    record;
+  const { id, isDefault, reason, statusAt, generation, issuer, createdAt, updatedAt } = record;
   const status = await readStatus();
   return {
-    ...{ id, tenant, principal, serverId, kind, label, isDefault },
-    status,
+    ...credentialKey(record),
+    ...{ id, isDefault, status, statusAt, generation, issuer, createdAt, updatedAt },
     reason: status === record.status ? (status === 'active' ? null : reason) : status,
-    ...{ statusAt, generation, issuer },
     scopes: record.scopesGranted,
     expiresAt: record.tokenExpiresAt,
     hasRefreshToken: record.rtHash !== null,
     fingerprint: record.atHash?.slice(0, FINGERPRINT_LENGTH) ?? null,
-    createdAt: record.createdAt,
-    updatedAt: record.updatedAt,
   };
 
   /** `unreadable` and `unbound` are computed, not stored: restoring a key or a definition restores the credential. */

@@ -45,6 +45,8 @@ export interface VaultToken {
   /** The id of the credential. */
   readonly id: string;
   readonly generation: number;
+  /** Counts the tokens within the generation. */
+  readonly tokenSeq: number;
   readonly accessToken: string;
   /** The only URL that may receive the token. */
   readonly canonicalUrl: string;
