@@ -108,10 +108,10 @@ export async function writeAnswer(
     approvalRequests: new Map(),
     reauthenticate: () => reauthenticateCaller(parts, question),
     createInbound: (caller) => ({
-      ...createRestInbound({
-        ...{ caller, headers: req.headers, signal: run.signal, id: parts.requestIds() },
-      }),
-      ...{ door: 'chat', fields, request: message.id },
+      ...createRestInbound({ caller, headers: req.headers, signal: run.signal, id: parts.requestIds() }),
+      door: 'chat',
+      fields,
+      request: message.id,
     }),
   };
   try {
@@ -206,9 +206,8 @@ async function requestCompletion(
   };
   try {
     const headers = modelHeaders(model.endpoint, await reauthenticate(), fields);
-    return await parts.requestCompletion(model.endpoint, model.model, {
-      ...{ messages, tools, headers, signal: run.signal, onText },
-    });
+    const request = { messages, tools, headers, signal: run.signal, onText };
+    return await parts.requestCompletion(model.endpoint, model.model, request);
   } catch (error) {
     if (error instanceof GatewayError) {
       const { code, detail } = error;

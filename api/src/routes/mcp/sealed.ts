@@ -16,10 +16,8 @@ export function callerSealContext(
   field: string,
   binding: readonly string[],
 ): SealContext {
-  return {
-    ...{ tenant: caller.tenant, principal: principalKey(caller), server: '-' },
-    ...{ kind, field, binding },
-  };
+  const { tenant } = caller;
+  return { tenant, principal: principalKey(caller), server: '-', kind, field, binding };
 }
 
 /** The context of values that belong to one session, for example event ids and relayed messages. */

@@ -8,7 +8,7 @@ import type { ResultJson } from '../results.ts';
 import { invalidParams, rpcResultText } from '../rpc.ts';
 import type { OpenStreams } from '../stream/openStreams.ts';
 import type { ReplyParts } from '../stream/reply.ts';
-import type { SubscribeLists, SubscribeResources } from '../stream/subscriptions.ts';
+import { type SubscribeLists, type SubscribeResources, listChangedMethod } from '../stream/subscriptions.ts';
 import { requireTasksCapability } from './tasks.ts';
 
 export interface ListenParts extends Pick<ReplyParts, 'clock' | 'headers'> {
@@ -69,8 +69,9 @@ export function createListen({
       const lists = subscribeLists(
         caller,
         endpoint,
-        ({ kind, method, params }) => {
-          if (isAcknowledged && kinds.has(kind)) stream.sendLatest(method, message(method, params));
+        (kind) => {
+          const method = listChangedMethod(kind);
+          if (isAcknowledged && kinds.has(kind)) stream.sendLatest(method, message(method, {}));
         },
         { includesOwn: requested.kinds.size > 0 },
       );

@@ -4,6 +4,12 @@ import { type Clock, type Random, coalesce } from '@behalf/kernel';
 import { type QuotaLimits, createUserQuota } from '../../../http/userQuota.ts';
 import type { McpSession, SessionStates } from '../session/sessions.ts';
 
+/*
+ * Open streams of this replica. Invariants:
+ * - Streams are limited per user and in total. A stream ends with the credentials of its caller and at a maximum age.
+ * - A session has one notification stream across all replicas (MCP 2025-06-18, Streamable HTTP). The newest replaces the others.
+ * - All streams of a session end when any replica ends the session.
+ */
 const streamLimits: QuotaLimits = { maxPerUser: 64, maxTotal: 10_000 };
 
 /** After this time a stream ends. The client reconnects and is authenticated again. */
@@ -109,11 +115,7 @@ const RETRY_MS = 1_000;
 
 export type SessionStreams = ReturnType<typeof createSessionStreams>;
 
-/**
- * The streams of sessions at this replica (MCP 2025-06-18, GET stream). Invariants:
- * - A session has one notification stream across all replicas. The newest replaces the others.
- * - All streams of a session end when any replica ends the session.
- */
+/** The streams of sessions at this replica. Checks the store when a change notification names one of these sessions. */
 export function createSessionStreams({
   cache,
   changes,

@@ -10,7 +10,7 @@ import type { SubscribeElicitations } from '../signIn.ts';
 import type { OpenStreams, SessionStreams } from './openStreams.ts';
 import { acceptsEventStream, sendAccepted } from './reply.ts';
 import type { StreamBuffers } from './streamBuffer.ts';
-import type { SubscribeLists, SubscribeResources } from './subscriptions.ts';
+import { type SubscribeLists, type SubscribeResources, listChangedMethod } from './subscriptions.ts';
 
 export interface StreamHandlerParts {
   readonly servers: EndpointParts;
@@ -49,9 +49,14 @@ export function createStreamHandler(parts: StreamHandlerParts) {
       stream.sendLatest(key, JSON.stringify({ jsonrpc: '2.0', method, params }));
     try {
       cleanups.push(streams.register(caller, end, session.expiresAt));
-      const lists = subscribeLists(caller, endpoint, ({ method, params }) => notify(method, method, params), {
-        includesOwn: true,
-      });
+      const lists = subscribeLists(
+        caller,
+        endpoint,
+        (kind) => notify(listChangedMethod(kind), listChangedMethod(kind), {}),
+        {
+          includesOwn: true,
+        },
+      );
       cleanups.push(() => lists.stop());
       const resources = subscribeResources(caller, endpoint, (uri) =>
         notify(uri, 'notifications/resources/updated', { uri }),

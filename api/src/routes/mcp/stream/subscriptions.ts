@@ -2,7 +2,6 @@ import {
   type EndpointParts,
   type EndpointSelector,
   type Inbound,
-  type JsonObject,
   type ListChanges,
   type ListKind,
   type Principal,
@@ -17,81 +16,73 @@ import {
 } from '@behalf/gateway';
 import { type Cancel, type Clock, LightCancellation, withTimeout } from '@behalf/kernel';
 
-interface ListNotification {
-  readonly method: string;
-  readonly params: JsonObject;
-  readonly kind: ListKind;
-}
-
-interface ListChangeSubscription {
-  /** The names of servers that send no notifications here: too many servers, or a server without a stream. */
-  readonly unsubscribedServers: readonly string[];
-  stop(): void;
-}
-
-/** Notifies one caller of changes to the lists of an endpoint. */
-export type SubscribeLists = (
-  caller: Principal,
-  endpoint: EndpointSelector,
-  onNotification: (notification: ListNotification) => void,
-  options?: {
-    /** Also subscribes to servers with a connection per user. The connections stay open while the subscription lasts. */
-    readonly includesOwn?: boolean;
-  },
-) => ListChangeSubscription;
+/*
+ * Notifications for one caller: changes of lists, and updates of resources. Invariants:
+ * - A notification names only servers that the caller may use at this time. It must not reveal that another server exists.
+ * - Connections that a subscription keeps open, and the rate of its notifications, are limited.
+ */
+type Servers = EndpointParts & SubscribeParts;
 
 /** The minimum interval between notifications of one list. */
 const COALESCE_MS = 1_000;
 
-/** Notifies only of servers that the caller may use: a notification must not reveal that another server exists. */
+export type SubscribeLists = ReturnType<typeof createSubscribeLists>;
+
+/** The method of the notification that a list has changed. */
+export function listChangedMethod(kind: ListKind): string {
+  return `notifications/${kind}/list_changed`;
+}
+
+/**
+ * Notifies of changes to the lists of an endpoint. `includesOwn`: also subscribes to servers with a connection per user, which
+ * stays open while the subscription lasts.
+ */
 export function createSubscribeLists({
   servers,
   listChanges,
   clock,
 }: {
-  servers: EndpointParts & SubscribeParts;
-  listChanges: Pick<ListChanges, 'subscribe'>;
-  clock: Clock;
-}): SubscribeLists {
-  return (caller, endpoint, onNotification, { includesOwn = false } = {}) => {
+  readonly servers: Servers;
+  readonly listChanges: Pick<ListChanges, 'subscribe'>;
+  readonly clock: Clock;
+}) {
+  return (
+    caller: Principal,
+    endpoint: EndpointSelector,
+    onListChanged: (kind: ListKind) => void,
+    { includesOwn = false }: { readonly includesOwn?: boolean } = {},
+  ) => {
     const pendingKinds = new Set<ListKind>();
     let cancel: Cancel | undefined;
     /** Servers may have been added or removed. */
     let hasServerChanges = false;
     const flush = () => {
       cancel = undefined;
-      for (const kind of pendingKinds)
-        onNotification({ kind, method: `notifications/${kind}/list_changed`, params: {} });
+      for (const kind of pendingKinds) onListChanged(kind);
       pendingKinds.clear();
       if (hasServerChanges) ownSubscriptions?.update();
       hasServerChanges = false;
-    };
-    const isRelevant = (serverId: string | undefined) => {
-      try {
-        const visible = endpointServers(servers, caller, endpoint);
-        return serverId === undefined || visible.some(({ id }) => id === serverId);
-      } catch {
-        // The server of the endpoint was removed, or the caller lost access: this is a change of the list as well.
-        return serverId === undefined;
-      }
     };
     const markChanged = (kinds: readonly ListKind[]) => {
       for (const kind of kinds) pendingKinds.add(kind);
       cancel ??= clock.timer(COALESCE_MS, flush);
     };
+    const isVisible = (serverId: string) =>
+      visibleServers(servers, caller, endpoint).some(({ id }) => id === serverId);
     const ownSubscriptions = includesOwn
-      ? createOwnServerSubscriptions(servers, caller, endpoint, markChanged)
+      ? createOwnServerSubscriptions(servers, caller, endpoint, (kind) => markChanged([kind]))
       : undefined;
     const unsubscribe = listChanges.subscribe(({ serverId, ownerKey, kinds }) => {
       if (ownerKey !== undefined && ownerKey !== principalKey(caller)) return;
       if (serverId === undefined) hasServerChanges = true;
       // Skips the access check if a notification of these lists is pending already.
-      if (kinds.every((kind) => pendingKinds.has(kind)) || !isRelevant(serverId)) return;
-      markChanged(kinds);
+      if (kinds.every((kind) => pendingKinds.has(kind))) return;
+      if (serverId === undefined || isVisible(serverId)) markChanged(kinds);
     });
     return {
-      unsubscribedServers: ownSubscriptions?.unsubscribedServers() ?? [],
-      stop() {
+      /** The names of servers that send no notifications here: too many servers, or a server without a stream. */
+      unsubscribedServers: ownSubscriptions?.update() ?? [],
+      stop(): void {
         unsubscribe();
         cancel?.();
         ownSubscriptions?.stop();
@@ -100,29 +91,37 @@ export function createSubscribeLists({
   };
 }
 
+/** Empty if the server of the endpoint was removed, or if the caller has lost access to it. */
+function visibleServers(servers: EndpointParts, caller: Principal, endpoint: EndpointSelector) {
+  try {
+    return endpointServers(servers, caller, endpoint);
+  } catch {
+    return [];
+  }
+}
+
 /** Limits the connections that one stream keeps open, possibly all day. */
 const MAX_OWN_SUBSCRIPTIONS = 8;
 
 /** Subscribes to the servers of an endpoint that have a connection per user. */
 function createOwnServerSubscriptions(
-  servers: EndpointParts & SubscribeParts,
+  servers: Servers,
   caller: Principal,
   endpoint: EndpointSelector,
-  onChanged: (kinds: readonly ListKind[]) => void,
+  onListChanged: (kind: ListKind) => void,
 ) {
   const inbound: Inbound = { principal: caller, door: 'mcp', signal: new LightCancellation() };
   const subscriptions = new Map<string, ServerSubscription>();
-  let unsubscribedServers: readonly string[] = [];
 
   function subscribe(id: string, name: string): boolean {
     if (subscriptions.has(id)) return true;
     if (subscriptions.size >= MAX_OWN_SUBSCRIPTIONS) return false;
     try {
       const subscription = subscribeToServer(servers, name, inbound, ({ method }) => {
-        const kind = listKinds.find((candidate) => method === `notifications/${candidate}/list_changed`);
+        const kind = listKinds.find((candidate) => method === listChangedMethod(candidate));
         if (kind === undefined) return;
         servers.itemLists.expire(id, principalKey(caller));
-        onChanged([kind]);
+        onListChanged(kind);
       });
       subscriptions.set(id, subscription);
       return true;
@@ -132,50 +131,24 @@ function createOwnServerSubscriptions(
     }
   }
 
-  /** Follows the current servers of the endpoint. */
-  function update(): void {
-    const userServers = ownServers(servers, caller, endpoint);
-    for (const [id, subscription] of subscriptions) {
-      if (userServers.some((server) => server.id === id)) continue;
-      subscription.close();
-      subscriptions.delete(id);
-    }
-    unsubscribedServers = userServers
-      .filter((server) => cannotSubscribe(server) || !subscribe(server.id, server.name))
-      .map(({ name }) => name);
-  }
-
-  update();
   return {
-    update,
-    unsubscribedServers: () => unsubscribedServers,
-    stop() {
+    /** Subscribes to the current servers of the endpoint. Returns the names of those that cannot be subscribed. */
+    update(): readonly string[] {
+      const userServers = visibleServers(servers, caller, endpoint).filter(({ scope }) => scope === 'user');
+      for (const [id, subscription] of subscriptions) {
+        if (userServers.some((server) => server.id === id)) continue;
+        subscription.close();
+        subscriptions.delete(id);
+      }
+      return userServers
+        .filter((server) => cannotSubscribe(server) || !subscribe(server.id, server.name))
+        .map(({ name }) => name);
+    },
+    stop(): void {
       for (const subscription of subscriptions.values()) subscription.close();
       subscriptions.clear();
     },
   };
-}
-
-function ownServers(servers: EndpointParts, caller: Principal, endpoint: EndpointSelector) {
-  try {
-    return endpointServers(servers, caller, endpoint).filter(({ scope }) => scope === 'user');
-  } catch {
-    // The server of the endpoint was removed after the request was authorized.
-    return [];
-  }
-}
-
-/** Notifies one caller of updates of resources. */
-export type SubscribeResources = (
-  caller: Principal,
-  endpoint: EndpointSelector,
-  onUpdated: (publicUri: string) => void,
-) => ResourceSubscription;
-
-interface ResourceSubscription {
-  /** Replaces the set of resources. Returns the URIs that were subscribed; URIs without updates are left out. */
-  setUris(publicUris: readonly string[]): Promise<readonly string[]>;
-  stop(): void;
 }
 
 /** The time that a server has to confirm a subscription. */
@@ -187,12 +160,17 @@ interface UpstreamResource {
   readonly uri: string;
 }
 
-export function createSubscribeResources(parts: {
-  servers: EndpointParts & SubscribeParts;
-  clock: Clock;
-}): SubscribeResources {
-  const { servers, clock } = parts;
-  return (caller, endpoint, onUpdated) => {
+export type SubscribeResources = ReturnType<typeof createSubscribeResources>;
+
+/** Notifies of updates of resources, by their public URIs. */
+export function createSubscribeResources({
+  servers,
+  clock,
+}: {
+  readonly servers: Servers;
+  readonly clock: Clock;
+}) {
+  return (caller: Principal, endpoint: EndpointSelector, onUpdated: (publicUri: string) => void) => {
     const cancellation = new LightCancellation();
     const inbound: Inbound = { principal: caller, door: 'mcp', signal: cancellation };
     const serverSubscriptions = new Map<string, ServerSubscription>();
@@ -229,7 +207,8 @@ export function createSubscribeResources(parts: {
     }
 
     return {
-      async setUris(publicUris) {
+      /** Replaces the set of resources. Returns the URIs that were subscribed; URIs without updates are left out. */
+      async setUris(publicUris: readonly string[]): Promise<readonly string[]> {
         const requested = new Set(publicUris);
         for (const [publicUri, resource] of subscribed)
           if (!requested.has(publicUri)) removeResource(publicUri, resource);
@@ -241,7 +220,7 @@ export function createSubscribeResources(parts: {
         );
         return [...requested].filter((publicUri) => subscribed.has(publicUri));
       },
-      stop() {
+      stop(): void {
         cancellation.abort(new DOMException('The stream was closed', 'AbortError'));
         for (const subscription of serverSubscriptions.values()) subscription.close();
         serverSubscriptions.clear();
