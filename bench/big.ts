@@ -2,7 +2,7 @@ import { interleave, medianOverRounds, type BenchRow } from './cells.ts';
 import { createRestCall, createSettings, startBenchGateway } from './gatewayProcess.ts';
 import { withBenchRig, openSession, createRpcCall, type PartOptions } from './rig.ts';
 
-/** A tool result of 1 MB, through the limit and through us. */
+/** A tool result of 1 MB, through the bare proxy and through Behalf. */
 export async function measureBig({ progress, environment }: PartOptions): Promise<{
   rows: BenchRow[];
   ratios: Record<'result_1mb_vs_proxy', number>;

@@ -1,6 +1,6 @@
 import type { LoadRequest } from './loadJob.ts';
 
-/** Sends all of them, at most `atOnce` at a time. A bad answer fails the run: a count over errors says nothing. */
+/** Sends all requests, at most `atOnce` at a time. A wrong response fails the run. */
 export async function sendBurst(
   requests: readonly (LoadRequest & { port: number })[],
   { concurrency = requests.length, expectedText }: { concurrency?: number; expectedText: string },

@@ -1,6 +1,6 @@
 import { summarizeLatencies, type LoadResult } from './loadJob.ts';
 
-/** Calls `call` from `concurrency` callers for `ms`; whatever it throws, or gives without `expect`, is an error. */
+/** Calls `call` from `concurrency` callers for `ms`. An exception, or a result without `expect`, counts as an error. */
 export async function runCallLoop(
   { concurrency, ms, expectedText }: { concurrency: number; ms: number; expectedText: string },
   call: (index: number) => Promise<unknown>,
@@ -44,7 +44,7 @@ function textOf(result: unknown): string | undefined {
   return content?.[0]?.text;
 }
 
-/** Takes jobs over IPC and answers each. */
+/** Receives jobs over IPC and responds to each. */
 export function serveJobs(run: (job: never) => Promise<object>): void {
   process.on('message', (job: unknown) => {
     run(job as never).then(

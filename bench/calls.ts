@@ -8,7 +8,7 @@ import { withBenchRig, openSession, createRpcCall, type PartOptions } from './ri
 const args = { text: 'hello' };
 const expectedText = 'hello';
 
-/** One warm tool call: directly, through the limit, and through us by every way in. */
+/** A warm tool call: directly, through the bare proxy, and through each interface of Behalf. */
 export async function measureCalls({ progress, environment }: PartOptions): Promise<{
   rows: BenchRow[];
   ratios: Record<'rest_vs_bare_proxy' | 'calltool_vs_direct' | 'added_p50_vs_proxy', number>;

@@ -1,16 +1,16 @@
 import type { LoadResult } from './loadJob.ts';
 import { cpuMs, residentKb } from './processes.ts';
 
-/** One thing to measure: it runs for a while and tells how it went. */
+/** One measured configuration. */
 export interface Cell {
   readonly name: string;
   readonly concurrency: number;
-  /** The process whose time and memory count. */
+  /** The process whose CPU time and memory are measured. */
   readonly pid: number;
   run(ms: number): Promise<LoadResult>;
 }
 
-/** The middle of all rounds, with the best and the worst. */
+/** The median of all rounds, with minimum and maximum. */
 export interface Spread {
   median: number;
   min: number;
@@ -42,14 +42,14 @@ export interface RoundOptions {
   part: string;
   rounds: number;
   ms: number;
-  /** Before the first round: compilers, pools and sessions warm up. */
+  /** Warm-up before the first round, for the JIT compiler, pools and sessions. */
   warmMs: number;
   progress: (line: string) => void;
 }
 
 /**
- * Runs the cells in turn, round after round, so that whatever else the machine does meets all of them alike. A bad
- * answer fails the run: a figure over errors says nothing.
+ * Runs the cells alternately for several rounds, so that other load on the machine affects all of them equally. A
+ * wrong response fails the run.
  */
 export async function interleave(
   cells: readonly Cell[],
@@ -116,7 +116,7 @@ export function median(values: readonly number[]): number {
   return ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
 }
 
-/** The median over the rounds of what `of` makes of each round's samples. */
+/** The median over the rounds of a value computed from each round's samples. */
 export function medianOverRounds(
   samples: CellSamples,
   valueOf: (percentileAt: (cell: Cell) => LoadResult) => number,
@@ -124,7 +124,7 @@ export function medianOverRounds(
   return roundToDigits(median(valuesPerRound(samples, valueOf)));
 }
 
-/** The quartiles of the same: how far to believe it. */
+/** The quartiles, as a measure of the spread. */
 export function quartiles(
   samples: CellSamples,
   valueOf: (percentileAt: (cell: Cell) => LoadResult) => number,

@@ -20,9 +20,9 @@ import { createBenchEgress } from './egress.ts';
 export interface GatewayShape {
   port: number;
   era: 'legacy' | 'modern';
-  /** How many servers there are. */
+  /** The number of servers. */
   servers: number;
-  /** `user`: a header names the user, so that every user has a connection of their own. */
+  /** `user`: a header contains the user ID, so each user has a connection. */
   scope: 'app' | 'user';
 }
 
@@ -32,12 +32,12 @@ export interface ComposedGateway {
   close(): Promise<void>;
 }
 
-/** The gateway's own parts in this process: everything between a caller who is known and the upstream. */
+/** The real components of the gateway in this process, from an authenticated caller to the upstream. */
 export function composeGateway({ port, era, servers, scope }: GatewayShape): ComposedGateway {
   const clock = systemClock;
   const random = systemRandom;
   const log = () => undefined;
-  /** No server here is called with a token of anybody's. */
+  /** No server here uses a user token. */
   const rejectTokens = (): never => {
     throw new Error('No server has tokens');
   };
@@ -87,9 +87,9 @@ export function composeGateway({ port, era, servers, scope }: GatewayShape): Com
   connections.update(registry.listAll());
   catalog.update(registry.listAll());
   const policy = createToolPolicy(undefined);
-  // What a role may do is asked of memory; over REST it is.
+  // Over REST, permissions are checked in memory.
   const requirePermission = log;
-  // No server here takes values from users.
+  // No server here uses user variables.
   const variables = { read: () => ({ values: {} }), close: log };
   return {
     names,
@@ -112,10 +112,10 @@ export function composeGateway({ port, era, servers, scope }: GatewayShape): Com
       random,
       oboTrust: { isTrusted: () => true },
       policy: () => policy,
-      // No tool here asks first.
+      // No tool here requires approval.
       approvals: { consume: async () => false, request: () => Promise.reject(new Error('Nothing asks')) },
       clock,
-      // In process nobody reads it; what writing costs is measured over REST.
+      // The cost of writing the audit log is measured over REST.
       audit: { record: async () => undefined, note: log, reserve: () => true },
       arguments: createArgumentValidator({ log, clock }),
     },

@@ -7,7 +7,7 @@ import {
   type GatewayShape,
 } from './composeGateway.ts';
 
-/** `call`: a loop of calls, users and servers in turn. `open`: each user calls once; gives the memory afterwards. */
+/** `call`: runs a call loop over users and servers. `open`: each user calls once; returns the memory usage. */
 export interface ComposedJob extends GatewayShape {
   do: 'call' | 'open';
   users: number;
@@ -17,14 +17,14 @@ export interface ComposedJob extends GatewayShape {
 
 export interface OpenResult {
   rss_kb: number;
-  /** What lives on the heap: steadier than what the system has given the process. */
+  /** The used heap, which varies less than the resident memory. */
   heap_kb: number;
 }
 
-/** The gateway in process, without a door: a caller of `callTool` and nothing else. A process of its own. */
+/** The gateway in process, called through `callTool`. A separate process. */
 const composedByShape = new Map<string, ComposedGateway>();
 const principals: UserPrincipal[] = [];
-// Whoever calls in process decides for itself when to give up; these callers never do.
+// Callers in process provide their own timeout. These never abort.
 const { signal } = new AbortController();
 
 serveJobs(async ({ do: job, users, concurrency, ms, ...shape }: ComposedJob) => {
@@ -55,7 +55,7 @@ serveJobs(async ({ do: job, users, concurrency, ms, ...shape }: ComposedJob) => 
   return measureMemory();
 });
 
-/** After two full collections, with a pause in between for what is freed a turn later. */
+/** Runs two full garbage collections, with a pause for objects that are freed asynchronously. */
 async function measureMemory(): Promise<OpenResult> {
   for (let i = 0; i < 2; i += 1) {
     globalThis.gc?.();

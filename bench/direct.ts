@@ -3,7 +3,7 @@ import { runCallLoop, serveJobs } from './callLoop.ts';
 import { createBenchEgress } from './egress.ts';
 
 export interface DirectJob {
-  /** `kept`: one client for all calls. `fresh`: a client, hand-shake and session for each call. */
+  /** `kept`: one client for all calls. `fresh`: a new client, connection and session for each call. */
   kind: 'cached' | 'fresh';
   port: number;
   concurrency: number;
@@ -12,7 +12,7 @@ export interface DirectJob {
 
 let cachedClient: Promise<Client> | undefined;
 
-/** The "direct client": the MCP SDK over our own fetch, without a gateway. A process of its own. */
+/** The MCP SDK with Behalf's fetch and without a gateway. A separate process. */
 serveJobs(async ({ kind, port, concurrency, ms }: DirectJob) => {
   const openClient = () => connect(port);
   const callEcho = async (client: Client) => client.callTool({ name: 'echo', arguments: { text: 'hello' } });

@@ -1,7 +1,7 @@
 import { createEgress, systemDial, systemLocalAddresses, systemResolve, type Egress } from '@behalf/egress';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 
-/** The real door out, opened for the upstream on loopback. */
+/** The real egress, with access to the upstream on loopback. */
 export function createBenchEgress(port: number): Egress {
   return createEgress({
     resolve: systemResolve,

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { repositoryRoot, type Processes, type RunningProcess } from './processes.ts';
 import { seedUsers, type SeededVariable } from './seedUsers.ts';
 
-/** A real gateway, built, in a process and a directory of its own, with users who are signed in. */
+/** A real built gateway in its own process and directory, with signed-in users. */
 export interface BenchGateway extends RunningProcess {
   readonly port: number;
-  /** What each user's browser sends. */
+  /** The headers of each user's browser. */
   readonly users: readonly Readonly<Record<string, string>>[];
-  /** Of the first user. */
+  /** The headers of the first user. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -19,9 +19,9 @@ export interface GatewayOptions {
   environment: NodeJS.ProcessEnv;
   userIds?: readonly string[];
   variable?: SeededVariable;
-  /** More of its environment. */
+  /** Additional environment variables. */
   variables?: Readonly<Record<string, string>>;
-  /** A directory of the caller's, for gateways that share one store. */
+  /** A directory for gateways that share a store. */
   directory?: string;
 }
 
@@ -36,7 +36,7 @@ export async function startBenchGateway(
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'behalf-bench-'));
   const dataDir = join(directory, 'data');
   const cookies = userIds.length > 0 ? await seedUsers(dataDir, userIds, variable) : [];
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(join(directory, 'librechat.yaml'), JSON.stringify(settings));
   const child = await processes.startCommand([process.execPath, join(repositoryRoot, 'api/dist/main.js')], {
     cwd: directory,
@@ -45,7 +45,7 @@ export async function startBenchGateway(
       PORT: '0',
       BEHALF_DATA_DIR: dataDir,
       CONFIG_PATH: join(directory, 'librechat.yaml'),
-      // One user stands for many here: the limit is asked each time and never reached.
+      // One user makes the calls of many. The limit is checked for each call and never reached.
       RATE_LIMIT_CALLS: '10000000',
       ...variables,
     },
@@ -59,7 +59,7 @@ export async function startBenchGateway(
   return { pid: child.pid, stop: child.stop, port: Number(port), users, headers: users[0] ?? {} };
 }
 
-/** The path and the body of a tool call over REST. */
+/** Path and body of a tool call over REST. */
 export function createRestCall(server: string, tool: string, args: object): { path: string; body: string } {
   return {
     path: `/api/mcp/servers/${server}/tools/${tool}/call`,
@@ -67,7 +67,7 @@ export function createRestCall(server: string, tool: string, args: object): { pa
   };
 }
 
-/** Servers of this shape lie on loopback, which the operator must open. */
+/** The settings of servers on loopback, which the operator must allow. */
 export function createSettings(port: number, servers: Readonly<Record<string, object>>): object {
   return { mcpSettings: { operatorAddresses: [`127.0.0.1:${port}`] }, mcpServers: servers };
 }

@@ -6,7 +6,7 @@ import { withBenchRig, waitUntil, type PartOptions } from './rig.ts';
 const HEALTHY_SERVERS = 9;
 const TIMEOUT_MS = 5_000;
 
-/** Ten servers, one of which never answers: do the callers of the nine notice? */
+/** Measures whether callers of nine servers are affected if a tenth never responds. */
 export async function measureHang({ progress, environment }: PartOptions): Promise<{
   rows: BenchRow[];
   ratios: Record<'hang_p99_ratio', number>;
@@ -53,7 +53,7 @@ export async function measureHang({ progress, environment }: PartOptions): Promi
     const hangingJob: Omit<LoadJob, 'ms'> = {
       port,
       concurrency: 16,
-      // Each ends in our own error; a refusal that comes at once is not hammered on.
+      // Each call ends with a gateway error. Immediate errors are not repeated at full speed.
       expectedText: '',
       status: 'any',
       pauseMs: 1_000,
@@ -64,7 +64,7 @@ export async function measureHang({ progress, environment }: PartOptions): Promi
       ...healthyCell,
       async run(ms) {
         const background = hangingWorker.runJob<LoadResult>({ ...hangingJob, ms });
-        // Let them arrive first.
+        // Let the hanging calls arrive first.
         await new Promise((resolve) => setTimeout(resolve, 200));
         const result = await healthyCell.run(ms);
         hangingCalls += (await background).calls;

@@ -7,7 +7,7 @@ const MANY_USERS = 2_000;
 const ROUNDS = 5;
 const WARMUP_MS = 4_000;
 
-/** What a user costs who called once and then does nothing. */
+/** The memory of a user who called once and is then idle. */
 export async function measureIdle({ progress }: PartOptions): Promise<{
   rows: { part: string; name: string; kb_per_user: number[]; heap_kb_per_user: number[] }[];
   ratios: Record<'idle_kb_legacy' | 'idle_kb_modern', number>;
@@ -45,7 +45,8 @@ async function measureCost(era: 'legacy' | 'modern'): Promise<MemoryCost> {
     const shape = { port: upstream.port, era, servers: 1, scope: 'user', concurrency: 8 } as const;
     const openUsers = (users: number) =>
       worker.runJob<OpenResult>({ ...shape, do: 'open', users, ms: 0 } satisfies ComposedJob);
-    // Twenty users long enough for the compiler and for a heap of its working size: that is nobody's own cost.
+    // A warm-up with few users brings compiled code and heap to their working size, so that it is not attributed to
+    // users.
     await worker.runJob({ ...shape, do: 'call', users: FEW_USERS, ms: WARMUP_MS } satisfies ComposedJob);
     const fewUsersCost = await openUsers(FEW_USERS);
     const manyUsersCost = await openUsers(MANY_USERS);

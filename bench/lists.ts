@@ -2,7 +2,7 @@ import { interleave, type Cell, type BenchRow } from './cells.ts';
 import { createSettings, startBenchGateway } from './gatewayProcess.ts';
 import { withBenchRig, type PartOptions } from './rig.ts';
 
-/** The tools a user has, over one, ten and fifty servers. */
+/** Lists a user's tools with one, ten and fifty servers. */
 export async function measureLists({ progress, environment }: PartOptions): Promise<{ rows: BenchRow[] }> {
   return withBenchRig(async ({ processes, upstream, createCell }) => {
     const cells: Cell[] = [];

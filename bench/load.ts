@@ -2,7 +2,7 @@ import { serveJobs } from './callLoop.ts';
 import { summarizeLatencies, type LoadJob, type LoadResult } from './loadJob.ts';
 import { RawClient, encodeRequest } from './rawClient.ts';
 
-/** The load generator, in a process of its own: takes a job over IPC, answers with its figures. */
+/** The load generator in a separate process. Receives jobs over IPC and returns figures. */
 serveJobs(runLoad);
 
 async function runLoad({
@@ -18,7 +18,7 @@ async function runLoad({
   const requestBytes = requests.map((request) => encodeRequest(port, request));
   const needle = Buffer.from(expectedText);
   const latencies: number[] = [];
-  // Not always the same first: with many requests a round may not come to all of them.
+  // Starts at a random request, because a round may be too short for all of them.
   let index = minCalls > 0 ? 0 : Math.floor(Math.random() * requestBytes.length);
   let errors = 0;
   let firstError: string | undefined;

@@ -1,17 +1,17 @@
-/** What one cell of a table asks of the load generator. */
+/** A job for the load generator. */
 export interface LoadJob {
   port: number;
-  /** Taken in turn by all callers together. */
+  /** Sent in order by all callers together. */
   requests: readonly LoadRequest[];
   concurrency: number;
   ms: number;
-  /** Goes on beyond `ms` until there were so many calls: for a warm-up in which everybody has a turn. */
+  /** Continues after `ms` until this many calls were made, for a warm-up of all users. */
   minCalls?: number;
-  /** Stands in every good answer. */
+  /** A text that every correct response contains. */
   expectedText: string;
-  /** `any`: also an error is an answer. Default: 200 alone. */
+  /** `any`: accepts errors as responses. Default: 200 only. */
   status?: 'any';
-  /** Waited before the next call. */
+  /** Pause before the next call. */
   pauseMs?: number;
 }
 
@@ -26,7 +26,7 @@ export interface LoadRequest {
 export interface LoadResult {
   calls: number;
   errors: number;
-  /** What the first bad answer began with. */
+  /** The start of the first wrong response. */
   firstError?: string;
   calls_per_s: number;
   p50_ms: number;
@@ -34,7 +34,7 @@ export interface LoadResult {
   p99_ms: number;
 }
 
-/** From the latencies of one cell. */
+/** Summarizes the latencies of one cell. */
 export function summarizeLatencies(
   latencies: number[],
   elapsedMs: number,

@@ -18,7 +18,7 @@ import { measureStreams } from './streams.ts';
 import { measureUsers } from './users.ts';
 import { measureWeb } from './web.ts';
 
-/** `npm run bench [-- --only NAME] [-- --json]`: runs on loopback, bounded, and prints what it measured. */
+/** `npm run bench [-- --only NAME] [-- --json]`: measures on loopback for a limited time and prints a report. */
 const benchmarks: Record<string, (options: PartOptions) => Promise<PartReport>> = {
   calls: measureCalls,
   big: measureBig,
@@ -34,7 +34,7 @@ const benchmarks: Record<string, (options: PartOptions) => Promise<PartReport>> 
   mcp: measureMcp,
   streams: measureStreams,
   peers: measurePeers,
-  // Last: it takes the build away and makes it anew.
+  // Last, because it removes the build and creates it again.
   start: async (options) => ({ start: await measureStart(options) }),
 };
 
@@ -50,7 +50,7 @@ const namesToRun = Object.keys(benchmarks).filter(
 );
 const report: Report = { rows: [], ratios: {}, counts: {}, goals: {} };
 try {
-  // Known before minutes are spent.
+  // Fail early, before minutes are spent.
   if (namesToRun.includes('peers') || namesToRun.includes('mcp')) requirePeers();
   if (namesToRun.includes('obo') || namesToRun.includes('storm')) requireRedis(process.env);
   for (const name of namesToRun) {

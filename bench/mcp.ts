@@ -20,7 +20,7 @@ type Ratio =
   | `mcp_${'legacy' | 'modern'}_vs_${'bare_proxy' | 'mcp_hub' | 'fiberplane'}`
   | `mcp_${'legacy' | 'modern'}_added_p50_vs_proxy`;
 
-/** One warm tool call by an MCP client of either era, beside the limit and beside other gateways. */
+/** A warm tool call by an MCP client of either era, compared with the bare proxy and other gateways. */
 export async function measureMcp({ progress, environment }: PartOptions): Promise<{
   rows: BenchRow[];
   ratios: Record<Ratio, number>;

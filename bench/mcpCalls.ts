@@ -2,13 +2,13 @@ import type { BenchGateway } from './gatewayProcess.ts';
 import type { LoadRequest } from './loadJob.ts';
 import { openSession, createRpcCall } from './rig.ts';
 
-/** What an MCP client sends with each request, beside what its era wants. */
+/** URL and headers of an MCP client, besides those of its era. */
 export interface McpAccess {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The endpoint of all servers, and a key of the gateway's first user: a cookie does not open it. */
+/** The endpoint for all servers, with an API key of the first user. The endpoint does not accept cookies. */
 export async function createMcpAccess({ port, headers }: BenchGateway): Promise<McpAccess> {
   const origin = `http://127.0.0.1:${port}`;
   const response = await fetch(`${origin}/api/user/keys`, {
@@ -21,7 +21,7 @@ export async function createMcpAccess({ port, headers }: BenchGateway): Promise<
   return { url: `${origin}/mcp`, headers: { authorization: `Bearer ${key}` } };
 }
 
-/** A call in a session. */
+/** A call within a session. */
 export async function createLegacyCall(
   { url, headers }: McpAccess,
   tool: string,
@@ -38,12 +38,12 @@ export async function createLegacyCall(
 const META_PREFIX = 'io.modelcontextprotocol';
 const PROTOCOL_VERSION = '2026-07-28';
 
-/** A call that stands for itself. */
+/** A stateless call. */
 export function createModernCall(access: McpAccess, tool: string, args: object): LoadRequest {
   return createModernRequest(access, 'tools/call', { name: tool, arguments: args });
 }
 
-/** The same of any method. */
+/** A stateless request of any method. */
 export function createModernRequest(
   { url, headers }: McpAccess,
   method: string,

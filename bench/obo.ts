@@ -11,7 +11,7 @@ import { withBenchRig, type PartOptions } from './rig.ts';
 const CALLERS = 16;
 const KNOWN_USERS = 10_000;
 
-/** What it costs to call in a user's name: requests at the identity provider, and time once there is a token. */
+/** The cost of calls with exchanged tokens: token requests when cold, and time when warm. */
 export async function measureObo({ progress, environment }: PartOptions): Promise<{
   rows: BenchRow[];
   ratios: Record<string, number>;
@@ -25,7 +25,7 @@ export async function measureObo({ progress, environment }: PartOptions): Promis
       const gateway = await startBenchGateway(processes, { environment, settings, variables, userIds: [] });
       const counts = await countTokenRequests({ processes, rig, gateway, progress, environment });
 
-      // The same people at the same door of the same process, on servers that differ in their credential alone.
+      // The same users and process, on servers that differ only in their credential.
       const callers = await rig.newUserHeaders(CALLERS);
       const warmCell = (name: string, callSpec: ReturnType<typeof createRestCall>, expectedText = 'hello') =>
         createCell(name, gateway, {
@@ -41,7 +41,7 @@ export async function measureObo({ progress, environment }: PartOptions): Promis
         createRestCall('sample', 'whoami', {}),
         'User ',
       );
-      // Short rounds, and many: what else the machine does meets all of them alike.
+      // Many short rounds, so that other load on the machine affects all cells equally.
       const { rows, samples } = await interleave([staticKeyCell, userKeyCell, exchangedCell], {
         ...{ part: 'obo', rounds: 31, ms: 500, warmMs: 2_000, progress },
       });
@@ -62,7 +62,7 @@ export async function measureObo({ progress, environment }: PartOptions): Promis
   });
 }
 
-/** A token that is kept, among those of many users: ours, and in the cache of Microsoft's library. */
+/** Looks up a cached token among those of many users, in Behalf and in MSAL. */
 async function measureLookups(
   processes: Processes,
   progress: (line: string) => void,
@@ -88,7 +88,7 @@ async function measureLookups(
   };
 }
 
-/** To a tenth of a microsecond. */
+/** Rounds to a tenth of a microsecond. */
 function roundToMicroseconds(ms: number): number {
   return Math.round(ms * 10_000) / 10_000;
 }

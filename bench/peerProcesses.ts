@@ -9,7 +9,7 @@ const installedPath = (path: string) => join(repositoryRoot, 'bench/peers/node_m
 const hubEntryPoint = installedPath('mcp-hub/dist/cli.js');
 const fiberplaneEntryPoint = installedPath('@fiberplane/mcp-gateway/bin/mcp-gateway.js');
 
-/** Without them the comparison would silently have a hole. */
+/** Fails early if the gateways to compare with are not installed. */
 export function requirePeers(): void {
   for (const file of [hubEntryPoint, fiberplaneEntryPoint]) {
     if (existsSync(file)) continue;
@@ -19,7 +19,7 @@ export function requirePeers(): void {
   }
 }
 
-/** One call of the tool `echo` of their server `bench`, in the way that each of them has. */
+/** A call of the tool `echo` of the server `bench`, in the form of each gateway. */
 export function createHubCall(args: object): LoadRequest {
   const body = JSON.stringify({ server_name: 'bench', tool: 'echo', arguments: args });
   return { path: '/api/servers/tools', headers: {}, body };
@@ -43,7 +43,7 @@ export async function startHub(
   const port = await freePort();
   const config = join(directory, 'hub.json');
   writeFileSync(config, JSON.stringify({ mcpServers: { bench: { url } } }));
-  // A fresh copy of its marketplace: otherwise it would go out to the internet for one.
+  // A fresh copy of its marketplace, which it would otherwise download.
   mkdirSync(join(directory, 'mcp-hub/cache'), { recursive: true });
   const registry = { servers: [{ id: 'none', name: 'none' }] };
   const cache = { registry, lastFetchedAt: Date.now(), serverDocumentation: {} };
@@ -93,7 +93,7 @@ export async function startFiberplane(
   return { pid: running.pid, port };
 }
 
-/** These gateways want to be told a port; the system knows a free one. */
+/** These gateways require an explicit port, so a free one is selected. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

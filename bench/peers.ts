@@ -11,7 +11,7 @@ import {
 } from './peerProcesses.ts';
 import { withBenchRig, type PartOptions } from './rig.ts';
 
-/** Other gateways from npm, in front of the same upstream, under the same load. */
+/** Other gateways from npm with the same upstream and load. */
 export async function measurePeers({ progress, environment }: PartOptions): Promise<{ rows: BenchRow[] }> {
   requirePeers();
   const directory = mkdtempSync(join(tmpdir(), 'behalf-peers-'));

@@ -8,7 +8,7 @@ export const repositoryRoot = fileURLToPath(new URL('../', import.meta.url));
 const loader = ['--no-warnings', '--import', join(repositoryRoot, 'tools/ts-loader.mjs')];
 const START_TIMEOUT_MS = 30_000;
 
-/** Something that runs beside us and can be ended. */
+/** A running process that can be stopped. */
 export interface RunningProcess {
   readonly pid: number;
   readonly stop: () => Promise<void>;
@@ -18,18 +18,18 @@ export interface Service extends RunningProcess {
   readonly port: number;
 }
 
-/** A worker that answers one job at a time. */
+/** A worker that processes one job at a time. */
 export interface Worker extends RunningProcess {
   runJob<Result>(job: unknown): Promise<Result>;
 }
 
-/** Everything that was started, so that whatever goes wrong nothing outlives the run. */
+/** All started processes. They are stopped at the end of the run in any case. */
 export interface Processes {
-  /** A file of this folder that prints `{"port": N}` once it listens. */
+  /** Starts a file of this folder that prints `{"port": N}` when it listens. */
   startService(file: string, args?: readonly string[]): Promise<Service>;
-  /** A file of this folder that takes jobs over IPC. */
+  /** Starts a file of this folder that receives jobs over IPC. */
   startWorker(file: string, options?: { args?: readonly string[]; flags?: readonly string[] }): Worker;
-  /** Any command; `ready` finds in its output what the caller waits for. */
+  /** Starts any command. `ready` extracts a value from its output. */
   startCommand(
     startCommand: readonly string[],
     options: {
@@ -128,15 +128,15 @@ export function createProcesses(): Processes {
   };
 }
 
-/** Processor time of a process so far, in milliseconds. */
+/** The CPU time of a process so far, in milliseconds. */
 export function cpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // utime and stime, in ticks of which Linux has 100 a second.
+  // utime and stime in ticks of 10 ms.
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** Resident memory of a process, in KB. */
+/** The resident memory of a process in KB. */
 export function residentKb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
 }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 
-/** The limit: what any gateway in Node must do, and nothing else. Reads both messages, passes the text on. */
+/** The minimum work of any gateway in Node: parses both messages and forwards the text. */
 const pool = new Pool(process.argv[2] ?? '', { pipelining: 1 });
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];

@@ -3,13 +3,13 @@ import type { LoadRequest } from './loadJob.ts';
 
 export interface RawResponse {
   status: number;
-  /** Head and body as they came. */
+  /** Headers and body as received. */
   bytes: Buffer;
 }
 
 /**
- * One kept connection that asks and waits. Far cheaper than any HTTP client, so that the generator does not become
- * what is measured. Understands a length and chunks, which is all that the servers here send.
+ * A keep-alive connection for sequential requests. Much cheaper than an HTTP client, so that the generator is not
+ * the bottleneck. Supports content length and chunked encoding, which the servers here use.
  */
 export class RawClient {
   readonly #socket: Socket;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Processes } from './processes.ts';
 
-/** Said before anything is measured. */
+/** Fails early if Redis is missing. */
 export function requireRedis(environment: NodeJS.ProcessEnv): string {
   const folders = (environment['PATH'] ?? '').split(delimiter).filter(Boolean);
   const executable = folders.map((folder) => join(folder, 'redis-server')).find(isExecutable);
@@ -13,7 +13,7 @@ export function requireRedis(environment: NodeJS.ProcessEnv): string {
   return executable;
 }
 
-/** A Redis on a loopback port of its own that keeps nothing. Gives its address. */
+/** Starts Redis on a free loopback port without persistence and returns its URL. */
 export async function startRedis(processes: Processes, environment: NodeJS.ProcessEnv): Promise<string> {
   const port = String(await freePort());
   const persistence = ['--save', '', '--appendonly', 'no'];

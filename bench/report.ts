@@ -8,7 +8,7 @@ interface MemoryRow {
   heap_kb_per_user: number[];
 }
 
-/** What one part of the benchmark gives. */
+/** The result of one part of the benchmark. */
 export interface PartReport {
   rows?: (BenchRow | MemoryRow)[];
   ratios?: Record<string, number>;
@@ -19,14 +19,14 @@ export interface PartReport {
 export interface Report {
   rows: (BenchRow | MemoryRow)[];
   ratios: Record<string, number>;
-  /** What is counted rather than timed. */
+  /** Counted values. */
   counts: Record<string, number>;
-  /** Of what stands above, where one is set. */
+  /** The goals of the ratios and counts, if set. */
   goals: Record<string, string>;
   start?: StartReport;
 }
 
-/** What is to be reached, by the name of the ratio or the count. */
+/** Goals by the name of the ratio or count. */
 const goals: Record<string, string> = {
   rest_vs_bare_proxy: 'at least 0.8',
   calltool_vs_direct: 'at least 1.5',
@@ -73,7 +73,7 @@ const goals: Record<string, string> = {
   stream_other_renders: 'exactly 0',
 };
 
-/** As many token requests as there were tokens to renew, and nobody lost anything. */
+/** Exactly one token request per token to refresh, and no lost grant. */
 function createStormGoals(name: string, requests: number): Record<string, string> {
   return {
     [`${name}_token_requests`]: `exactly ${requests}`,
@@ -82,13 +82,13 @@ function createStormGoals(name: string, requests: number): Record<string, string
   };
 }
 
-/** The goals of what was measured. */
+/** The goals of the measured values. */
 export function selectGoals({ ratios, counts }: Pick<Report, 'ratios' | 'counts'>): Record<string, string> {
   const measuredValues = { ...ratios, ...counts };
   return Object.fromEntries(Object.entries(goals).filter(([name]) => name in measuredValues));
 }
 
-/** The report as tables of Markdown, which also read well in a terminal. */
+/** Formats the report as Markdown tables, which are also readable in a terminal. */
 export function printReport({ rows, ratios, counts, goals, start }: Report): string {
   const timedRows = rows.filter((row): row is BenchRow => 'calls_per_s' in row);
   const memoryResults = rows.filter((row): row is MemoryRow => 'kb_per_user' in row);
@@ -121,7 +121,7 @@ export function printReport({ rows, ratios, counts, goals, start }: Report): str
   }
   const ratioRows = Object.entries(ratios).map(([name, value]) => [
     name,
-    // A few microseconds are not nothing.
+    // Shows small values with more digits.
     value.toFixed(value < 0.01 ? 4 : 3),
     goals[name] ?? '',
   ]);

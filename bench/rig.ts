@@ -7,7 +7,7 @@ export interface PartOptions {
   environment: NodeJS.ProcessEnv;
 }
 
-/** What most parts need: the upstream, the generator, and a way to make cells of them. */
+/** What most parts need: the upstream, the generator, and a factory for cells. */
 export interface BenchRig {
   readonly processes: Processes;
   readonly upstream: Service;
@@ -19,7 +19,7 @@ export interface BenchRig {
   ) => Cell;
 }
 
-/** Runs `work` on a fresh stage and ends every process of it, whatever happens. */
+/** Runs `work` with new processes and stops all of them afterwards. */
 export async function withBenchRig<T>(work: (rig: BenchRig) => Promise<T>): Promise<T> {
   const processes = createProcesses();
   try {
@@ -41,7 +41,7 @@ export async function withBenchRig<T>(work: (rig: BenchRig) => Promise<T>): Prom
   }
 }
 
-/** A JSON-RPC call of a tool, as every client here sends it to an MCP server. */
+/** A JSON-RPC tool call, as all clients here send it. */
 export function createRpcCall(tool: string, args: object): string {
   return JSON.stringify({
     jsonrpc: '2.0',
@@ -51,7 +51,7 @@ export function createRpcCall(tool: string, args: object): string {
   });
 }
 
-/** Opens a legacy session and gives the headers of its requests. */
+/** Opens a legacy session and returns the headers of its requests. */
 export async function openSession(
   url: string,
   extraHeaders: Readonly<Record<string, string>> = {},
@@ -78,7 +78,7 @@ export async function openSession(
   };
 }
 
-/** Asks until the answer is good: a server that was just started may still be connecting. */
+/** Repeats a request until the response is correct: a new server may still be connecting. */
 export async function waitUntil(
   description: string,
   probe: () => Promise<boolean>,

@@ -15,7 +15,7 @@ type Counts = Record<
   number
 >;
 
-/** A thousand tools, listed and searched: what a model is shown, and how long a search takes. */
+/** Lists and searches a thousand tools: the response size for a model, and the duration of a search. */
 export async function measureSearch({ progress, environment }: PartOptions): Promise<{
   rows: BenchRow[];
   counts: Counts;

@@ -10,7 +10,7 @@ export interface SeededVariable {
   valueFor: (userId: string) => string;
 }
 
-/** Puts users who are signed in into a gateway's store before it starts. Gives each one's cookie, in order. */
+/** Adds signed-in users to a gateway's store before it starts. Returns their cookies in order. */
 export async function seedUsers(
   dataDir: string,
   userIds: readonly string[],

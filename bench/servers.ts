@@ -5,7 +5,7 @@ import { withBenchRig, type PartOptions } from './rig.ts';
 const FEW_SERVERS = 10;
 const MANY_SERVERS = 1_000;
 
-/** Does a call cost the same when a thousand servers are configured? */
+/** Compares the cost of a call with a thousand configured servers. */
 export async function measureServers({ progress, environment }: PartOptions): Promise<{
   rows: BenchRow[];
   ratios: Record<'servers_1k_vs_10', number>;

@@ -7,16 +7,16 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const ROUNDS = 5;
-/** What a start leaves behind is collected by then. */
+/** Waits until garbage of the start has been collected. */
 const SETTLE_MS = 5_000;
 
 export interface StartReport {
-  /** `npm start` to `/ready` 200 with nothing built. */
+  /** Time from `npm start` to `/ready` 200 without a build. */
   first_start_ms: number;
-  /** The same with everything built: median and all rounds. */
+  /** The same with a complete build: median and all rounds. */
   built_start_ms: number;
   built_start_rounds_ms: number[];
-  /** Resident memory of the gateway process after some quiet seconds. */
+  /** The resident memory of the gateway process after some idle seconds. */
   idle_rss_mb: number;
 }
 
@@ -25,7 +25,7 @@ export interface StartOptions {
   environment: NodeJS.ProcessEnv;
 }
 
-/** How long a newcomer waits, and what an idle gateway costs. */
+/** The duration of a start, and the memory of an idle gateway. */
 export async function measureStart({ progress, environment }: StartOptions): Promise<StartReport> {
   const start = () => startMeasuredGateway(environment);
   const distFolders = [
@@ -96,7 +96,7 @@ async function startMeasuredGateway(
   };
 }
 
-/** npm is the parent; the gateway is what it runs. */
+/** npm is the parent process of the gateway. */
 function findGatewayPid(npmPid: number): number {
   const children = readFileSync(`/proc/${npmPid}/task/${npmPid}/children`, 'utf8').trim().split(' ');
   return Number(children[0]);

@@ -7,7 +7,7 @@ import { measureRealChain } from './storm/realChain.ts';
 import { measureSdkStorm } from './storm/sdkStorm.ts';
 import { measureVaultStorm } from './storm/vaultStorm.ts';
 
-/** What renewing tokens costs when everybody wants them at once, at an authorization server that forgives nothing. */
+/** The cost of refreshing tokens that many calls need at once, at an authorization server with strict rotation. */
 export async function measureStorm({
   progress,
   environment,

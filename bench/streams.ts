@@ -8,7 +8,10 @@ import { withBenchRig, openSession, waitUntil, type PartOptions } from './rig.ts
 const USERS = 100;
 const STREAMS_PER_USER = 10;
 
-/** A thousand clients, each with a session and its stream open: what they cost, and what stays when they are gone. */
+/**
+ * A thousand clients, each with a session and an open stream: their memory and descriptors, and what remains after
+ * they disconnect.
+ */
 export async function measureStreams({ progress, environment }: PartOptions): Promise<{
   counts: Record<`streams_1k_${'open' | 'kb_each' | 'fds_each' | 'fds_left' | 'rss_mb'}`, number>;
 }> {
@@ -22,7 +25,7 @@ export async function measureStreams({ progress, environment }: PartOptions): Pr
     const clients: McpAccess[] = [];
     for (const headers of gateway.users) clients.push(await createMcpAccess({ ...gateway, headers }));
     const countDescriptors = () => readdirSync(`/proc/${gateway.pid}/fd`).length;
-    // One of each first: what is made once is nobody's own cost.
+    // Opens one stream of each kind first, so that one-time costs are excluded.
     const firstStreams = await Promise.all(clients.map((access) => openStream(access)));
     const usageBefore = { kb: residentKb(gateway.pid), fds: countDescriptors() };
     const openSockets: Socket[] = [...firstStreams];
@@ -48,7 +51,7 @@ export async function measureStreams({ progress, environment }: PartOptions): Pr
   });
 }
 
-/** By hand: a client of its own for each would cost more than what is measured. */
+/** Uses a raw socket: an HTTP client per stream would cost more than the measured stream. */
 async function openStream({ url, headers }: McpAccess): Promise<Socket> {
   const session = await openSession(url, headers);
   const { port, pathname, host } = new URL(url);

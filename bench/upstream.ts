@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { largeCatalog } from '@behalf/testkit/catalog';
 
 /**
- * The bare MCP server behind everything that is measured, in a process of its own: JSON answers, no stream, no
- * framework. `/legacy...` keeps sessions (2025-11-25), `/modern...` keeps nothing (2026-07-28); whatever follows is
- * ignored, so that a thousand servers can be one process; but `/guarded/x` wants a bearer token that begins with x, and
- * `/many` lists a thousand tools, `/catalog/x` those of the server x of the large catalog.
- * `GET /counts` tells what came in.
+ * The minimal MCP server of all measurements, in a separate process: JSON responses, no stream, no framework.
+ * `/legacy...` has sessions (2025-11-25), `/modern...` is stateless (2026-07-28). The rest of the path is ignored,
+ * so that one process serves a thousand servers, except: `/guarded/x` requires a bearer token that starts with x,
+ * `/many` lists a thousand tools, and `/catalog/x` lists those of the server x of the large catalog. `GET /counts`
+ * returns the received requests.
  */
 const counts = { requests: 0, initialized: 0, calls: 0, hanging: 0, wrong: 0 };
 const sessions = new Set<string>();
@@ -53,7 +53,7 @@ function createResult(
   const cacheHints = isModern ? { resultType: 'complete', ttlMs: 60_000, cacheScope: 'private' } : {};
   switch (method) {
     case 'initialize':
-      // What the client asked for: some peers stop at an older revision.
+      // Returns the requested version, because some peers support only older ones.
       return { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo };
     case 'server/discover':
       return {
@@ -105,11 +105,11 @@ function handleRequest(request: IncomingMessage, response: ServerResponse, body:
     return;
   }
   if (message.params?.name === 'hang') {
-    // Held open: whoever waits decides how long.
+    // Stays open until the client times out.
     counts.hanging += 1;
     return;
   }
-  // Each user has a key and says who he is: a mix-up of credentials is counted.
+  // Each user has a key and an ID. A mismatch between them is counted.
   const key = request.headers['x-user-key'];
   if (
     key !== undefined &&

@@ -5,7 +5,7 @@ import { withBenchRig, type PartOptions } from './rig.ts';
 const FEW_USERS = 10;
 const MANY_USERS = 10_000;
 
-/** Does a call cost the same when ten thousand people call, each with a key of their own? */
+/** Compares the cost of a call with ten thousand users, each with an own key. */
 export async function measureUsers({ progress, environment }: PartOptions): Promise<{
   rows: BenchRow[];
   ratios: Record<'users_10k_vs_10', number>;

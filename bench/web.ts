@@ -5,7 +5,7 @@ import { countRenders } from './web/countRenders.ts';
 import { measureFirstLoad } from './web/firstLoad.ts';
 import { measureScrolling } from './web/scrolling.ts';
 
-/** How the interface feels on a machine four times slower: in Chromium, against a real gateway. */
+/** The interface in Chromium on a processor four times slower, with a real gateway. */
 export async function measureWeb({ progress, environment }: PartOptions): Promise<{
   ratios: Record<string, number>;
   counts: Record<string, number>;

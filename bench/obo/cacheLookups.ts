@@ -10,8 +10,8 @@ export interface CacheLookupJob {
 }
 
 /**
- * What a warm call pays for its token: every check that comes before it, and the token of one of many users out of
- * memory. In a process of its own, with all parts real but the provider and the store.
+ * The cost of the token of a warm call: all checks, and one token among many in memory. Runs in a separate process
+ * with real components except provider and store.
  */
 serveJobs(async ({ users, lookups }: CacheLookupJob): Promise<LookupResult> => {
   const { parts, server, requestedScopes, principals, exchanges, close } = await composeExchange(users);
@@ -23,11 +23,11 @@ serveJobs(async ({ users, lookups }: CacheLookupJob): Promise<LookupResult> => {
   if (exchanges() !== users) throw new Error(`${users} users cost ${exchanges()} exchanges`);
   const latencies: number[] = [];
   for (let index = 0; index < lookups; index += 1) {
-    // All over the memory: a prime.
+    // A prime as step size spreads the accesses over the memory.
     const principal = principals[(index * 7919) % users] as UserPrincipal;
     const startedAt = performance.now();
     const token = obtainToken(principal);
-    // Now and then an account is read again, and who comes then waits for it.
+    // Occasionally an account is read again, and the caller waits.
     if (typeof token !== 'string') await token;
     latencies.push(performance.now() - startedAt);
   }

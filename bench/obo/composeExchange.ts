@@ -24,12 +24,12 @@ export interface ComposedExchange {
   readonly server: UserServer;
   readonly requestedScopes: { readonly scopes: string };
   readonly principals: readonly UserPrincipal[];
-  /** Made so far. */
+  /** The number of exchanges so far. */
   readonly exchanges: () => number;
   readonly close: () => Promise<void>;
 }
 
-/** The parts of an exchange as the gateway has them, around a provider that answers at once and a store in memory. */
+/** The real components of an exchange, with a provider that responds immediately and an in-memory store. */
 export async function composeExchange(users: number): Promise<ComposedExchange> {
   const log = () => undefined;
   const store = openMemoryStore({ clock, random });
@@ -77,7 +77,7 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
   });
   const trust = createOboTrust({
     ...{ users: store.users, changes, clock, log, audit: { note: log }, authorMaxAgeMs: HOUR_MS },
-    // Who wrote the file answers for it: no role is asked.
+    // The servers come from YAML, so no role is checked.
     roles: { roleHasPermission: () => false, isFresh: () => true, refresh: async () => undefined },
   });
   const noSubject = async () => ({ kind: 'absent' as const });
@@ -119,7 +119,7 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
   };
 }
 
-/** An account, and who calls by a token of it. */
+/** Creates an account and a principal with a token of it. */
 async function createSignedInPrincipal(
   { users }: ReturnType<typeof openMemoryStore>,
   index: number,

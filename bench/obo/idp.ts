@@ -4,25 +4,25 @@ import { serveJobs } from '../callLoop.ts';
 import { BENCH_AUDIENCE, BENCH_CLIENT, BENCH_RESOURCE, BENCH_TENANT } from './rig.ts';
 
 export type IdpJob =
-  /** Listens, with so many users: `u0`, `u1` and so on. The certificate of its authority goes into the directory. */
+  /** Starts with users `u0`, `u1` and so on. Writes the certificate of its authority to the directory. */
   | { do: 'start'; directory: string; users: number }
-  /** A token for the gateway of each, as a sign-in gives it. */
+  /** Mints a token for the gateway for each user, like a sign-in. */
   | { do: 'mint'; users: readonly string[] }
-  /** From now on each exchange takes this long. */
+  /** Delays each exchange by this time from now on. */
   | { do: 'slow'; ms: number }
-  /** Token requests since the last time it was asked. */
+  /** Returns the number of token requests since the last count. */
   | { do: 'count' };
 
-/** Where everything is. */
+/** All URLs. */
 export interface IdpAddresses {
   caFile: string;
   entra: { issuer: string; authority: string; tokenEndpoint: string };
   tokenEndpoint: string;
-  /** A server that demands exchanged tokens and verifies them. */
+  /** A server that requires and verifies exchanged tokens. */
   sample: string;
 }
 
-/** The identity provider, and beside it a server that believes it, in a process of their own. */
+/** The identity provider and a server that trusts it, in a separate process. */
 let startedIdp: DevIdp | undefined;
 
 serveJobs(async (job: IdpJob): Promise<object> => {
@@ -51,7 +51,7 @@ async function startIdp({ directory, users }: Extract<IdpJob, { do: 'start' }>):
     users: Array.from({ length: users }, (_, i) => ({
       ...{ id: `u${i}`, email: `u${i}@example.test`, name: `User ${i}`, roles: ['USER'] },
     })),
-    // Nobody signs in here.
+    // No sign-in takes place here.
     clients: [{ ...BENCH_CLIENT, redirectUris: ['http://localhost:3080/oauth/openid/callback'] }],
     resources: [BENCH_RESOURCE],
   });

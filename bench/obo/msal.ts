@@ -7,9 +7,9 @@ import { summarizeLatencies } from '../loadJob.ts';
 import { BENCH_CLIENT, BENCH_SCOPE, BENCH_TENANT } from './rig.ts';
 
 export type MsalJob =
-  /** The token once for itself, then the other one by so many callers at once. */
+  /** One exchange of `first`, then concurrent exchanges of `token`. */
   | { do: 'cold'; authority: string; caFile: string; first: string; token: string; callers: number }
-  /** Look-ups in its cache with so many users in it, for as long as that. */
+  /** Looks up cached tokens of this many users for `ms`. */
   | { do: 'look'; users: number; ms: number };
 
 export interface LookupResult {
@@ -18,7 +18,7 @@ export interface LookupResult {
   p99_ms: number;
 }
 
-/** Microsoft's library as most would use it, one application with its own cache, in a process of its own. */
+/** MSAL in its usual form: one application with its own cache. A separate process. */
 serveJobs((job: MsalJob): Promise<object> =>
   job.do === 'cold' ? measureColdCalls(job) : measureLookups(job),
 );
@@ -38,13 +38,13 @@ async function measureColdCalls(job: Extract<MsalJob, { do: 'cold' }>): Promise<
     sendPostRequestAsync: (url, options) =>
       send(url, { method: 'POST', headers: options?.headers ?? {}, body: options?.body ?? '' }),
   });
-  // After this one the metadata is known.
+  // The first exchange loads the metadata.
   await exchange(application, job.first);
   await Promise.all(Array.from({ length: job.callers }, () => exchange(application, job.token)));
   return {};
 }
 
-/** Filling it by exchanges would take an hour: each writes to a cache that is searched from end to end. */
+/** Writes the cache directly: filling it by exchanges would take an hour, because each write scans the whole cache. */
 async function measureLookups({ users, ms }: Extract<MsalJob, { do: 'look' }>): Promise<LookupResult> {
   const authority = `https://login.example/${BENCH_TENANT}`;
   let requests = 0;
@@ -60,7 +60,7 @@ async function measureLookups({ users, ms }: Extract<MsalJob, { do: 'look' }>): 
   const latencies: number[] = [];
   const endAt = performance.now() + ms;
   for (let index = 1; performance.now() < endAt; index += 1) {
-    // All over the cache: a prime.
+    // A prime as step size spreads the accesses over the cache.
     const assertion = createAssertion(`user${(index * 7919) % users}`);
     const startedAt = performance.now();
     await exchange(application, assertion);
@@ -98,12 +98,12 @@ async function exchange(application: ConfidentialClientApplication, assertion: s
   if (!result?.accessToken) throw new Error('There is no token');
 }
 
-/** A user who is then copied. */
+/** The user whose entry is copied. */
 const PLACEHOLDER_USER = 'pattern';
 const createAssertion = (user: string) => `assertion-of-${user}`;
 const hashText = (text: string) => createHash('sha256').update(text).digest('base64url');
 
-/** With what tells accounts apart: without it the library keeps one token for all. */
+/** Includes client information: without it, MSAL caches one token for all accounts. */
 function createEntraResponse(): object {
   const json = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const claims = {
@@ -128,7 +128,7 @@ function createEntraResponse(): object {
 
 type CacheSection = Record<string, object>;
 
-/** The cache of one user as that of many. */
+/** Copies the cache entry of one user for many users. */
 function repeatForUsers(text: string, users: number): string {
   const kinds = Object.entries(JSON.parse(text) as Record<string, CacheSection>).map(([kind, section]) => {
     const entries = Object.entries(section).map((entry) => JSON.stringify(entry));

@@ -11,20 +11,20 @@ export const BENCH_RESOURCE = { id: 'api://mail', audience: 'mail-api', scopes: 
 export const BENCH_SCOPE = `${BENCH_RESOURCE.id}/.default`;
 const STATIC_KEY = 'bench-key-0123456789-0123456789-0123456789';
 
-/** Both ways to exchange, by the names of their servers. */
+/** Both exchange protocols, as server names. */
 export const exchangeMethods = ['entra', 'jwt-bearer'] as const;
 
-/** An identity provider of its own process, and what a gateway must be told of it. */
+/** An identity provider in a separate process, and the matching gateway settings. */
 export interface OboBenchRig extends IdpAddresses {
-  /** Made for the run and removed after it. */
+  /** Created for the run and removed afterwards. */
   readonly directory: string;
   readonly settings: object;
   readonly variables: Readonly<Record<string, string>>;
-  /** What each of the next users' programs sends: nobody gets a user that another got. */
+  /** Headers of the next unused users. */
   newUserHeaders(count: number): Promise<readonly Readonly<Record<'authorization', string>>[]>;
   tokens(count: number): Promise<readonly string[]>;
   setExchangeDelay(ms: number): Promise<void>;
-  /** Token requests during `work`. */
+  /** The number of token requests during `work`. */
   countTokenRequests(work: () => Promise<unknown>): Promise<number>;
 }
 
@@ -69,7 +69,7 @@ export async function withOboBenchRig<T>(
   }
 }
 
-/** Servers that differ in their credential alone, on one upstream that refuses who shows another. */
+/** Servers that differ only in their credential, on an upstream that rejects any other credential. */
 function createSettings({ caFile, entra, tokenEndpoint, sample }: IdpAddresses, port: number): object {
   const serverAt = (bearer: string) => ({
     type: 'streamable-http',
@@ -89,12 +89,12 @@ function createSettings({ caFile, entra, tokenEndpoint, sample }: IdpAddresses, 
         ...serverAt('bench-key'),
         apiKey: { source: 'admin', authorization_type: 'bearer', key: STATIC_KEY },
       },
-      // The same key, and yet a connection of each user's own: the header names them.
+      // A static key with one connection per user, because a header contains the user ID.
       own: {
         ...serverAt('bench-key'),
         headers: { authorization: `Bearer ${STATIC_KEY}-{{LIBRECHAT_USER_ID}}` },
       },
-      // How every JWT begins.
+      // Every JWT starts with this.
       entra: { ...serverAt('ey'), ...entraServer },
       'jwt-bearer': {
         ...serverAt('ey'),

@@ -11,14 +11,14 @@ const CALLERS = 50;
 const REPLICAS = 3;
 const USERS = 100;
 const CALLS = 20;
-/** Each with users of its own; the worst one is reported. */
+/** Each round has its own users. The worst round is reported. */
 const ROUNDS = 3;
-/** So long takes an exchange, so that the calls of a burst overlap with it. */
+/** The duration of an exchange, so that the calls of a burst overlap with it. */
 const EXCHANGE_MS = 150;
-/** Of the calls of many users: who is served together is served with all their calls at once. */
+/** For the calls of many users. */
 const MAX_CONCURRENCY = 10 * CALLS;
 
-/** How many users `countTokenRequests` takes. */
+/** The number of users that `countTokenRequests` uses. */
 export const COUNTED_USERS = exchangeMethods.length * (2 * ROUNDS + USERS) + 2 * ROUNDS;
 
 interface CountOptions extends PartOptions, Pick<BenchRig, 'processes'> {
@@ -26,7 +26,7 @@ interface CountOptions extends PartOptions, Pick<BenchRig, 'processes'> {
   gateway: BenchGateway;
 }
 
-/** What the identity provider is asked for when nobody has a token yet. */
+/** Counts requests at the identity provider while no token is cached. */
 export async function countTokenRequests(options: CountOptions): Promise<Record<string, number>> {
   const { rig, gateway, progress } = options;
   const counts: Record<string, number> = {};
@@ -66,7 +66,7 @@ const echoCall = {
   forMethod: (method: string) => createRestCall(method, 'echo', { text: 'hello' }),
 };
 
-/** One user who calls for the first time, at every gateway at once. */
+/** One user's first calls, at all gateways concurrently. */
 async function countColdBursts(
   rig: OboBenchRig,
   gateways: readonly BenchGateway[],
@@ -89,7 +89,7 @@ async function countManyUsers(rig: OboBenchRig, { port }: BenchGateway, method: 
   return rig.countTokenRequests(() => sendBurst(requests, { ...echoCall, concurrency: MAX_CONCURRENCY }));
 }
 
-/** The best of its rounds, without the one request that makes its metadata known. */
+/** The best round, without the request that loads the metadata. */
 async function countMsalBursts({ rig, processes }: CountOptions): Promise<number> {
   const { caFile, entra } = rig;
   const msal = processes.startWorker('obo/msal.ts');
@@ -103,14 +103,14 @@ async function countMsalBursts({ rig, processes }: CountOptions): Promise<number
   return Math.min(...counts);
 }
 
-/** Gateways that share a store and a Redis. */
+/** Gateways that share a store and Redis. */
 async function startReplicas({ rig, processes, environment }: CountOptions): Promise<BenchGateway[]> {
   const directory = join(rig.directory, 'replicas');
   mkdirSync(directory);
   const variables = {
     ...rig.variables,
     REDIS_URI: await startRedis(processes, environment),
-    // The same for all of them.
+    // All replicas use the same key.
     CREDS_KEY: 'd'.repeat(64),
   };
   const replicas: BenchGateway[] = [];

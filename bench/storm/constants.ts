@@ -1,14 +1,14 @@
-/** Three replicas, each with this many calls at the moment the token ends. */
+/** Three replicas, each with this many concurrent calls when the token expires. */
 export const PROCESSES = 3;
 export const CALLS_PER_PROCESS = 70;
-/** In a row, with fewer calls each: many chances to go wrong rather than one big one. */
+/** Consecutive rotations with fewer calls each. */
 export const ROTATIONS = 50;
 export const ROTATION_CALLS = 20;
-/** Calls of a rotation begin within so long, each after a pause of its own. */
+/** The calls of a rotation start within this time, each after a random pause. */
 export const CALL_SPREAD_MS = 80;
-/** So long takes a refresh, so that the calls of a storm overlap with it. */
+/** The duration of a refresh, so that the calls of a storm overlap with it. */
 export const REFRESH_DELAY_MS = 150;
 export const ROTATION_REFRESH_DELAY_MS = 20;
-/** Of access tokens, by the clock of the stage. */
+/** The lifetime of access tokens, by the clock of the rig. */
 export const ACCESS_TOKEN_LIFETIME_MS = 3_600_000;
 export const STORM_USER = 'ada';

@@ -1,6 +1,6 @@
 import type { VaultProcessRig } from '@behalf/testkit/vault';
 
-/** What a storm costs at the authorization server, and who did not get through it. */
+/** The token requests of a storm and its failed calls. */
 export interface StormFigures {
   token_requests: number;
   families_revoked: number;
@@ -18,7 +18,7 @@ export function toFigures(
   };
 }
 
-/** The figures as counts of the report, by a name before each. */
+/** The figures as counts of the report, with a prefix. */
 export function toCounts(name: string, figures: StormFigures): Record<string, number> {
   return Object.fromEntries(
     Object.entries(figures).map(([metric, count]) => [`${name}_${metric}`, count as number]),

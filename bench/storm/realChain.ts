@@ -3,7 +3,7 @@ import { toFigures, type StormFigures } from './figures.ts';
 import { CALLS_PER_PROCESS, PROCESSES, REFRESH_DELAY_MS, STORM_USER } from './constants.ts';
 import { countFailedCalls } from './vaultStorm.ts';
 
-/** Tokens that really end while we wait. A tenth of it is the skew. */
+/** Tokens that really expire. A tenth of the lifetime is the skew. */
 const LIFETIME_S = 20;
 const GRACE_MS = 60_000;
 
@@ -12,7 +12,7 @@ interface StormCase {
   readonly run: (rig: VaultProcessRig) => Promise<number>;
 }
 
-/** A storm at an end that nobody brought forward. */
+/** A storm at the actual expiry. */
 const stormCase: StormCase = {
   name: 'storm_real_chain',
   async run(rig) {
@@ -24,7 +24,7 @@ const stormCase: StormCase = {
   },
 };
 
-/** `kill -9` before anything was sent: the others wait until the claim of 20 s is over. */
+/** `kill -9` before the request is sent: the others wait until the claim of 20 s expires. */
 const killedBeforeRequest: StormCase = {
   name: 'killed_before_send_real_chain',
   async run(rig) {
@@ -39,7 +39,7 @@ const killedBeforeRequest: StormCase = {
   },
 };
 
-/** `kill -9` after the authorization server rotated and before the answer was stored. */
+/** `kill -9` after the authorization server rotated and before the response is stored. */
 const killedAfterRequest: StormCase = {
   name: 'killed_after_send_real_chain',
   async run(rig) {
@@ -56,7 +56,7 @@ const killedAfterRequest: StormCase = {
   },
 };
 
-/** The long cases once on the real times. They spend theirs waiting, so they run beside each other. */
+/** Runs the long cases in real time, in parallel, because they mostly wait. */
 export async function measureRealChain(backend: VaultBackend): Promise<Record<string, StormFigures>> {
   const results = await Promise.all(
     [stormCase, killedBeforeRequest, killedAfterRequest].map(async ({ name, run }) => {

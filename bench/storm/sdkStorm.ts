@@ -19,7 +19,7 @@ import {
 import type { SdkJob, SdkResult } from './sdkWorker.ts';
 import { openSharedTokens } from './sharedTokens.ts';
 
-/** The same storms through the SDK's own `auth()`, with the tokens in one file. A lost grant is given anew. */
+/** The same storms with `auth()` of the SDK and the tokens in one file. A lost grant is replaced. */
 export async function measureSdkStorm(
   processes: Processes,
 ): Promise<{ storm: StormFigures; rotations: StormFigures }> {
@@ -57,7 +57,7 @@ export async function measureSdkStorm(
   }
 }
 
-/** Only who has no living grant signs in: one that survived goes on. */
+/** Signs in only if there is no valid grant. */
 function storeSignIn(rig: VaultProcessRig, file: string): void {
   const tokens = openSharedTokens<StoredOAuthTokens>(file);
   if (rig.authorization.isCurrent(tokens.read()?.refresh_token ?? '')) return;

@@ -10,7 +10,7 @@ import { openSharedTokens } from './sharedTokens.ts';
 export interface SdkJob {
   readonly url: string;
   readonly clientId: string;
-  /** Where all processes have the tokens of the user. */
+  /** The file with the user's tokens for all processes. */
   readonly file: string;
   readonly calls: number;
   readonly spreadMs: number;
@@ -20,10 +20,10 @@ export interface SdkResult {
   readonly failedCalls: number;
 }
 
-// One line for every token that it loses.
+// Suppresses the warning for each lost token.
 console.warn = () => undefined;
 
-/** The SDK's own way, in a process of its own: the stored token, and `auth()` when the server refuses it. */
+/** The SDK in a separate process: the stored token, and `auth()` if the server refuses it. */
 serveJobs(async (job: SdkJob): Promise<SdkResult> => {
   const provider = createProvider(job);
   const calls = Array.from({ length: job.calls }, async () => {
@@ -34,7 +34,7 @@ serveJobs(async (job: SdkJob): Promise<SdkResult> => {
   return { failedCalls: outcomes.filter((succeeded) => !succeeded).length };
 });
 
-/** What the transport of the SDK does with a 401: once. */
+/** Handles a 401 once, like the SDK's transport. */
 async function callOnce({ url }: SdkJob, provider: OAuthClientProvider): Promise<boolean> {
   if ((await sendCall(url, await provider.tokens())) === 200) return true;
   if ((await auth(provider, { serverUrl: url })) !== 'AUTHORIZED') return false;
@@ -55,7 +55,7 @@ async function sendCall(url: string, tokens: StoredOAuthTokens | undefined): Pro
   return response.status;
 }
 
-/** As the documentation of the SDK has it, on storage that the processes share. */
+/** The provider of the SDK's documentation, on shared storage. */
 function createProvider({ file, clientId }: SdkJob): OAuthClientProvider {
   const tokens = openSharedTokens<StoredOAuthTokens>(file);
   const redirectUrl = 'http://127.0.0.1/callback';
@@ -70,7 +70,7 @@ function createProvider({ file, clientId }: SdkJob): OAuthClientProvider {
     invalidateCredentials: (scope) => {
       if (scope === 'tokens' || scope === 'all') tokens.remove();
     },
-    // Nobody is there to sign in again.
+    // No user is present to sign in again.
     redirectToAuthorization: () => undefined,
     saveCodeVerifier: () => undefined,
     codeVerifier: () => '',

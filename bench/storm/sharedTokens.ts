@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Tokens in a file that several processes share, replaced as one piece. */
+/** Tokens in a file that several processes share and replace atomically. */
 export interface SharedTokens<T> {
   read(): T | undefined;
   write(tokens: T): void;

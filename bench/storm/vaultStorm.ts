@@ -12,7 +12,7 @@ import {
   STORM_USER,
 } from './constants.ts';
 
-/** Both storms through the vault: real processes on real stores. */
+/** Both storms through the vault, with real processes and stores. */
 export async function measureVaultStorm(
   backend: VaultBackend,
 ): Promise<{ storm: StormFigures; rotations: StormFigures }> {

@@ -3,13 +3,13 @@ import { delimiter, join } from 'node:path';
 import { chromium, type Browser, type CDPSession, type Page } from 'playwright-core';
 import type { BenchGateway } from '../gatewayProcess.ts';
 
-/** As slow as a middling phone, or an old laptop under load. */
+/** Comparable to a mid-range phone or an old laptop under load. */
 const CPU_SLOWDOWN = 4;
 
-/** A browser in which somebody is signed in. */
+/** A browser with a signed-in user. */
 export interface BenchBrowser {
   readonly origin: string;
-  /** A page of a fresh profile on a slow processor; nothing is cached. Whoever asked closes its context. */
+  /** Opens a page with a new profile on a slow processor, without cache. The caller closes its context. */
   openSlowPage(): Promise<{ page: Page; devtools: CDPSession }>;
   close(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export async function launchBenchBrowser(
   gateway: Pick<BenchGateway, 'port' | 'headers'>,
 ): Promise<BenchBrowser> {
   const browser = await launchChromium(environment);
-  // Cookies know hosts: the browser is given the one under which it goes on.
+  // Cookies are bound to the host name.
   const origin = `http://localhost:${gateway.port}`;
   const [name = '', value = ''] = (gateway.headers['cookie'] ?? '').split('=');
   return {

@@ -17,14 +17,14 @@ interface RenderRecord {
   readonly kind: string;
 }
 
-/** What is rendered while an answer streams in. The page is a build that counts; everything else is the real gateway. */
+/** Counts what is rendered while an answer streams. The page is an instrumented build; the gateway is real. */
 export async function countRenders(
   browser: BenchBrowser,
   environment: NodeJS.ProcessEnv,
 ): Promise<{
   stream_pieces: number;
   stream_part_renders: number;
-  /** Of the answer's own frame, around its text. */
+  /** Renders of the answer's own frame. */
   stream_own_frame_renders: number;
   stream_other_renders: number;
 }> {
@@ -55,7 +55,7 @@ export async function countRenders(
     });
     await page.goto(`${browser.origin}/chat`);
     const composer = page.locator('main form textarea');
-    // A conversation that already holds something, so that there is what could be rendered for nothing.
+    // A conversation with content, so that unnecessary renders are possible.
     for (const text of ['first', 'second', 'third']) {
       await composer.fill(`short ${text}`);
       await composer.press('Enter');
@@ -65,7 +65,7 @@ export async function countRenders(
     await composer.fill('long');
     await composer.press('Enter');
     await page.getByText('piece 20 ', { exact: false }).last().waitFor({ timeout: 30_000 });
-    // The answer that is being written was the last to appear.
+    // The answer in progress was added last.
     const answerId = await page.evaluate<string>(
       "globalThis.behalfRenders.findLast(({ kind }) => kind === 'answer').id",
     );

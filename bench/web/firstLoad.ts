@@ -3,7 +3,7 @@ import { median, type BenchBrowser } from './browser.ts';
 
 const ROUNDS = 5;
 
-/** Runs in the page: writes down when there was first something to write in. */
+/** Runs in the page: records when the composer first accepts input. */
 const recordReadyScript = `
   const look = () => {
     const ready = document.querySelector('main form textarea:not(:disabled)');
@@ -13,7 +13,7 @@ const recordReadyScript = `
   requestAnimationFrame(look);
 `;
 
-/** From the start of a navigation to a composer one can write in, and how much script that took. */
+/** The time from navigation to a usable composer, and the amount of script. */
 export async function measureFirstLoad(browser: BenchBrowser): Promise<{
   composer_ready_ms: number;
   composer_ready_worst_ms: number;
@@ -41,7 +41,7 @@ export async function measureFirstLoad(browser: BenchBrowser): Promise<{
   };
 }
 
-/** As many bytes as come over the wire to who takes gzip. */
+/** The transferred bytes with gzip. */
 function gzippedBytes(url: string): Promise<number> {
   return new Promise((resolve, reject) => {
     request(url, { headers: { 'accept-encoding': 'gzip' } }, (response) => {

@@ -3,7 +3,7 @@ import { startScriptedModel } from '@behalf/devidp/sample';
 const PIECE_COUNT = 200;
 const PAUSE_MS = 20;
 
-/** The model of the benchmark: a sentence for what begins with "short", many pieces one after the other for the rest. */
+/** The model of the benchmark: one sentence for prompts that start with "short", many chunks otherwise. */
 const model = await startScriptedModel({
   *script({ messages }) {
     const lastMessage = messages.findLast(({ role }) => role === 'user');

@@ -4,14 +4,14 @@ import type { BenchBrowser } from './browser.ts';
 const SCROLL_STEP_PX = 600;
 const MAX_STEPS = 400;
 
-/** Runs in the page. The browser tells of tasks over 50 ms. */
+/** Runs in the page. The browser reports tasks over 50 ms. */
 const recordLongTasksScript = `
   globalThis.longTasks = [];
   new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) longTasks.push(duration);
   }).observe({ type: 'longtask' });
 `;
-/** What of the page's own world the two functions below use: they run there. */
+/** The part of the DOM that the two functions below use in the page. */
 interface Scroller {
   readonly scrollTop: number;
   readonly clientHeight: number;
@@ -24,7 +24,7 @@ interface PageGlobals {
   readonly requestAnimationFrame: (callback: () => void) => void;
 }
 
-/** The element around this one that scrolls. */
+/** The scrolling ancestor. */
 function findScroller(element: unknown): Scroller | null {
   const { getComputedStyle } = globalThis as unknown as PageGlobals;
   for (let ancestor = element as Scroller | null; ancestor; ancestor = ancestor.parentElement) {
@@ -34,7 +34,7 @@ function findScroller(element: unknown): Scroller | null {
   return null;
 }
 
-/** After the next frame. */
+/** Checked after the next frame. */
 function isAtEnd(element: Scroller | null): Promise<boolean> {
   const { requestAnimationFrame } = globalThis as unknown as PageGlobals;
   return new Promise((resolve) => {
@@ -44,7 +44,7 @@ function isAtEnd(element: Scroller | null): Promise<boolean> {
   });
 }
 
-/** The longest time for which the page could not react while somebody scrolled from end to end. */
+/** The longest time without response while a user scrolls from end to end. */
 export async function measureScrolling(browser: BenchBrowser): Promise<{
   scroll_lines_longest_task_ms: number;
   scroll_tools_longest_task_ms: number;
@@ -71,7 +71,7 @@ async function longestTaskWhileScrolling(page: Page, first: Locator, last: strin
   for (let step = 0; step < MAX_STEPS; step += 1) {
     await page.mouse.wheel(0, SCROLL_STEP_PX);
     if (!(await page.evaluate(isAtEnd, scrollArea))) continue;
-    // The end may still be growing.
+    // The end may still grow.
     const visibleText = await scrollArea.evaluate((element) => element?.textContent ?? '');
     if (visibleText.includes(last)) {
       const longTasks = await page.evaluate<number[]>('globalThis.longTasks');
