@@ -1,4 +1,4 @@
-import type { CallOutcome, JsonObject, ServerOutcome, SignInRequirement } from '@behalf/gateway';
+import type { JsonObject, SignInRequirement, UpstreamResponse } from '@behalf/gateway';
 
 /** The key of `_meta` in which clients find the sign-in that a call needs. */
 export const AUTH_META_KEY = 'behalf/auth';
@@ -17,13 +17,8 @@ export function toAuthMeta(signIn: SignInRequirement): JsonObject {
   };
 }
 
-/**
- * The outcome of a tool call as a result. A required sign-in becomes a failed result: a chat shows it to the user, and a model
- * reads that a retry is useless.
- */
-export function toToolResult(outcome: CallOutcome): ServerOutcome {
-  if (outcome.kind !== 'auth_required') return outcome;
-  const { signIn } = outcome;
+/** A failed tool result: a chat shows it to the user, and a model reads that a retry is useless. */
+export function toSignInResult(signIn: SignInRequirement): UpstreamResponse {
   return {
     kind: 'result',
     result: {

@@ -19,7 +19,7 @@ import {
 } from '@behalf/gateway';
 import { type Clock, abortReason, rejectOnAbort } from '@behalf/kernel';
 import type { InFlightLimiter, RateLimits } from '../../http/limits.ts';
-import { toToolResult } from '../../http/signInResult.ts';
+import { toSignInResult } from '../../http/signInResult.ts';
 import type { ObserveRequest } from '../ops/observeRequest.ts';
 import type { AnswerRun } from './answerRuns.ts';
 import {
@@ -103,7 +103,7 @@ async function settleCall(
 ): Promise<SettledCall> {
   try {
     const outcome = await callWithSignIn(parts, context, call, () => callWithApproval(parts, context, call));
-    const { result } = toToolResult(outcome);
+    const { result } = outcome.kind === 'auth_required' ? toSignInResult(outcome.signIn) : outcome;
     const stored = fitResult(result, MAX_STORED_RESULT_BYTES);
     Object.assign(call, { state: result['isError'] === true ? 'failed' : 'done', ...stored });
     return { modelText: toModelText(result, MAX_SENT_RESULT_LENGTH), result };

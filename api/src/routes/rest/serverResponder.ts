@@ -13,7 +13,7 @@ import type { Cancellation, Random } from '@behalf/kernel';
 import type { ProblemResponse as ProblemAnswer } from '../../http/errors.ts';
 import { type InFlightLimiter, createInFlightLimiter } from '../../http/limits.ts';
 import type { FastExchange } from '../../http/route.ts';
-import { toToolResult } from '../../http/signInResult.ts';
+import { toSignInResult } from '../../http/signInResult.ts';
 import { createEventStream } from '../../http/sse.ts';
 import { type ObserveRequestParts, createObserveRequest } from '../ops/observeRequest.ts';
 
@@ -46,7 +46,7 @@ export function createServerResponder(parts: ServerResponderParts): ServerRespon
     const { server, operation, work, serialize = rawJson } = spec;
     const { door, signal } = inbound;
     const outcome = await observe({ caller, door, server, operation, signal }, () => work(inbound));
-    return serialize(toToolResult(outcome));
+    return serialize(outcome.kind === 'auth_required' ? toSignInResult(outcome.signIn) : outcome);
   }
 
   async function stream(exchange: FastExchange, spec: ServerRequestSpec, inbound: Inbound): Promise<void> {

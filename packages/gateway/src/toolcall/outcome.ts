@@ -28,7 +28,7 @@ export interface AuthRequiredOutcome {
   readonly signIn: SignInRequirement;
 }
 
-/** What a server answered. */
+/** The outcome of a request that the server answered. */
 export type ServerOutcome = UpstreamResponse | InputRequiredOutcome | TaskOutcome;
 
 /**

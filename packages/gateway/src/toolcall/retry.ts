@@ -11,7 +11,7 @@ interface IdempotencyHints {
 }
 
 /**
- * Whether a failed request may be sent once more. A request that the gateway did not send can be repeated. A request with
+ * Whether a failed request may be sent a second time. A request that the gateway did not send can be repeated. A request with
  * an unknown outcome is repeated only if the operator marked the tool as idempotent, or trusts the server's annotations.
  * Connections that keep a session renew a lost session themselves.
  */

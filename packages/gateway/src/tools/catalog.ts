@@ -34,7 +34,7 @@ const catalogLimits: CatalogLimits = {
   retryRangeMs: [250, 30_000],
 };
 const MAX_TTL_MS = 24 * 3_600_000;
-/** A load starts again if the list was invalidated meanwhile. The limit ends this for servers that keep changing. */
+/** A load starts again if the list was invalidated during the listing. The limit ends this for servers that keep changing. */
 const MAX_LOAD_ATTEMPTS = 3;
 
 interface CatalogParts {
@@ -306,7 +306,7 @@ function entryKey({ scope, name }: ServerSnapshot, ownerKey: string): string {
   return ownerKey;
 }
 
-/** Whether a cached list can stand in for the failed listing. If the server refused the request, it cannot. */
+/** Whether `load` may return the cached list instead of this error. If the server refused the listing, it may not. */
 function isTransient(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;
   return error.outcome === 'unreachable' || error.outcome === 'unknown' || error.reason === 'rate_limited';

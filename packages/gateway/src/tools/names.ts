@@ -193,7 +193,7 @@ interface UpstreamName {
 /** Names that the operator configured, in both directions. */
 interface Aliases {
   aliasOf(server: string, name: string): string | undefined;
-  /** What the alias stands for, whether or not it exists. Nothing else gets this name. */
+  /** The configured item of the alias, whether or not it exists. No other item gets this name. */
   resolveAlias(alias: string): UpstreamName | undefined;
 }
 
@@ -327,7 +327,7 @@ export interface ListedNames {
 export type UnprefixedNameLookup = (server: ServerSnapshot, name: string) => string | undefined;
 
 /**
- * The unprefixed names for this caller. An alias stands for the configured item only. Any other name belongs to the first
+ * The unprefixed names for this caller. An alias names the configured item only. Any other name belongs to the first
  * server of the priority list that has it, if every server before it is visible to the caller, listed completely and lacks the
  * name. If an earlier server is unavailable or not visible, no later server answers to a name that could belong to it.
  */
