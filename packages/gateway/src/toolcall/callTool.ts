@@ -10,7 +10,7 @@ import { type CatalogTool, ownerKey } from '../tools/catalog.ts';
 import { type PolicyParts, decideTool, isToolAvailable } from '../tools/policy.ts';
 import { toGatewayError } from '../upstream/toGatewayError.ts';
 import type { HeaderValues, JsonObject } from '../upstream/upstream.ts';
-import { UpstreamError } from '../upstream/upstreamError.ts';
+import { UpstreamError, needsClientInput } from '../upstream/upstreamError.ts';
 import type { ArgumentValidator } from './arguments.ts';
 import { type AuditContext, type AuditParts, recordAudit, reserveAuditSlot } from './audit.ts';
 import {
@@ -20,7 +20,6 @@ import {
   createPrepareTarget,
   resolveAllowedServer,
 } from './credential.ts';
-import { needsClientInput } from './dialogue.ts';
 import type { Inbound } from './inbound.ts';
 import { type LoadToolsOptions, type LoadToolsParts, loadTools } from './list.ts';
 import {

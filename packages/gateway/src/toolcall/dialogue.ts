@@ -7,7 +7,7 @@ import {
   filterCapabilities,
   isServerRequestAllowed,
 } from '../upstream/dialogue.ts';
-import { stripGatewayMeta } from '../upstream/gatewayMeta.ts';
+import { stripGatewayMeta } from '../upstream/messages.ts';
 import {
   type Era,
   type JsonObject,
@@ -17,7 +17,7 @@ import {
   isTaskMethod,
   tasksCapability,
 } from '../upstream/upstream.ts';
-import { UpstreamError } from '../upstream/upstreamError.ts';
+import { MISSING_CAPABILITY, UpstreamError } from '../upstream/upstreamError.ts';
 import type { PreparedTarget } from './credential.ts';
 import type { Inbound, InboundPeer } from './inbound.ts';
 import { maskJson } from './mask.ts';
@@ -27,7 +27,6 @@ import type { InputRequiredOutcome, ServerOutcome } from './outcome.ts';
 export const DIALOGUE_METHODS: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 /** Requests for input in one answer, and during one call of a legacy client. */
 const MAX_INPUT_REQUESTS = 16;
-const MISSING_CAPABILITY = -32_021;
 const URL_ELICITATION_REQUIRED = -32_042;
 
 /**
@@ -240,11 +239,6 @@ function sanitizeRequest(method: string, params: JsonObject, prepared: PreparedT
       ? { ...params, message: `The server “${settings.title ?? name}” asks: ${message}` }
       : params;
   return maskJson(stripGatewayMeta(labeled), prepared);
-}
-
-/** Whether the server refuses the request because the client lacks a capability (-32021) or an input. */
-export function needsClientInput({ reason, detail }: UpstreamError): boolean {
-  return reason === 'input_required' || detail.rpc?.code === MISSING_CAPABILITY;
 }
 
 /** Legacy results have no `resultType`. Removed, so that the result cannot pass for a request for input. */

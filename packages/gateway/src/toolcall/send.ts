@@ -1,7 +1,7 @@
 import { hopHeader } from '@behalf/contracts';
 import type { Lease, LeaseOptions } from '../connections/connectionManager.ts';
 import { createTokenRequestBudget } from '../credentials/obo/bearer.ts';
-import { stripGatewayMeta, stripResponseMeta } from '../upstream/gatewayMeta.ts';
+import { stripGatewayMeta, stripResponseMeta } from '../upstream/messages.ts';
 import { getLevelRank } from '../upstream/serverLog.ts';
 import type { UpstreamTarget } from '../upstream/target.ts';
 import type {

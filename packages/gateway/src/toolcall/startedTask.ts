@@ -1,6 +1,6 @@
 import { isObject } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { stripGatewayMeta } from '../upstream/gatewayMeta.ts';
+import { stripGatewayMeta } from '../upstream/messages.ts';
 import { type JsonObject, type Upstream, hasTasksCapability, isTaskMethod } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { InboundPeer } from './inbound.ts';

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import { ownerKey } from '../tools/catalog.ts';
 import { type PolicyParts, decideTool } from '../tools/policy.ts';
 import { filterCapabilities } from '../upstream/dialogue.ts';
-import { stripGatewayKeys, stripGatewayMeta } from '../upstream/gatewayMeta.ts';
+import { stripGatewayKeys, stripGatewayMeta } from '../upstream/messages.ts';
 import type { JsonObject, StartedTask, TaskMethod, UpstreamResponse } from '../upstream/upstream.ts';
 import { type AuditContext, type AuditParts, recordAudit, reserveAuditSlot } from './audit.ts';
 import {

@@ -90,18 +90,20 @@ export function sendWithToken(send: Send, request: SendRequest, token: WireToken
   );
 }
 
-/** `init.headers` must be a plain object. */
-export function fetchWithToken(
+export async function fetchWithToken(
   fetch: Fetch,
   url: string | URL,
-  init: RequestInit & { headers: HeaderValues },
-  token: WireToken,
+  init: RequestInit | undefined,
+  token: WireToken | undefined,
 ): Promise<Response> {
+  // Plain headers: errors of WHATWG `Headers` would repeat an invalid value, those of egress do not.
+  const plainHeaders = Object.fromEntries(new Headers(init?.headers));
+  if (token === undefined) return fetch(url, { ...init, headers: plainHeaders });
   const targetUrl = String(url);
   return sendWithNonceRetry(
     token,
     targetUrl,
-    () => withAuthorization(init.headers, token, init.method ?? 'GET', targetUrl),
+    () => withAuthorization(plainHeaders, token, init?.method ?? 'GET', targetUrl),
     (headers) => fetch(url, { ...init, headers }),
     ({ headers }, name) => headers.get(name) ?? undefined,
     ({ body }) => body?.cancel().catch(() => undefined),
@@ -131,11 +133,6 @@ async function sendWithNonceRetry<R extends { readonly status: number }>(
   const retryReply = await send(retryHeaders);
   token.recordNonce(url, readHeader(retryReply, DPOP_NONCE), retryHeaders[DPOP] ?? '');
   return retryReply;
-}
-
-/** Normalizes headers. Errors of WHATWG `Headers` would repeat an invalid value; those of egress do not. */
-export function toPlainHeaders(headers: RequestInit['headers']): HeaderValues {
-  return Object.fromEntries(new Headers(headers));
 }
 
 /**

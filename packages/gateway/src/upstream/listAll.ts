@@ -1,5 +1,5 @@
 import { type Clock, isObject, withTimeout } from '@behalf/kernel';
-import { stripGatewayMeta } from './gatewayMeta.ts';
+import { stripGatewayMeta } from './messages.ts';
 import type { Era, JsonObject, Upstream, UpstreamRequestOptions, UpstreamResponse } from './upstream.ts';
 import { UpstreamError } from './upstreamError.ts';
 

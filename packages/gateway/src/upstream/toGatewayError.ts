@@ -1,7 +1,6 @@
 import type { ErrorCode } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { needsClientInput } from '../toolcall/dialogue.ts';
-import { UpstreamError, type UpstreamErrorDetail } from './upstreamError.ts';
+import { UpstreamError, type UpstreamErrorDetail, needsClientInput } from './upstreamError.ts';
 
 /** Converts a failure to the error that callers receive. Text of the server is untrusted and is not repeated. */
 export function toGatewayError(error: unknown, server: string): unknown {

@@ -86,6 +86,14 @@ export class UpstreamError extends Error {
   }
 }
 
+/** JSON-RPC code of a modern server that needs a capability which the client did not declare. */
+export const MISSING_CAPABILITY = -32_021;
+
+/** Whether the server cannot run the request without input from the client. */
+export function needsClientInput({ reason, detail }: UpstreamError): boolean {
+  return reason === 'input_required' || detail.rpc?.code === MISSING_CAPABILITY;
+}
+
 /** Reads the details of an egress error. A parameter, because this package does not import egress. */
 export type ReadNetworkError = (
   error: unknown,

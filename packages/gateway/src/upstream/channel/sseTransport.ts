@@ -1,6 +1,6 @@
 import { type Cancel, type Clock, isObject } from '@behalf/kernel';
 import { SSEClientTransport, SseError } from '@modelcontextprotocol/client';
-import { TokenUnavailableError, acquireToken, fetchWithToken, toPlainHeaders } from '../bearer.ts';
+import { TokenUnavailableError, acquireToken, fetchWithToken } from '../bearer.ts';
 import {
   classifyNetworkError,
   classifyResponse,
@@ -49,7 +49,7 @@ export function createSseTransport(
 
   async function openStream(url: string | URL, init?: RequestInit): Promise<Response> {
     const token = await tokenFor(init, target.bearer);
-    const response = await fetchWithOptionalToken(url, init, token);
+    const response = await fetchWithToken(fetchTo, url, init, token);
     if (response.status !== 200) throw await toStatusError(response, target.url, undefined, false);
     return new Response(observeBody(response.body, recordFailure), { headers: response.headers });
   }
@@ -76,15 +76,6 @@ export function createSseTransport(
     );
   }
 
-  function fetchWithOptionalToken(
-    url: string | URL,
-    init: RequestInit | undefined,
-    token: WireToken | undefined,
-  ): Promise<Response> {
-    const sent = { ...init, headers: toPlainHeaders(init?.headers) };
-    return token === undefined ? fetchTo(url, sent) : fetchWithToken(fetchTo, url, sent, token);
-  }
-
   /** Sends one message. Returns the failure if the server rejects it. */
   async function postMessage(
     url: string | URL,
@@ -100,7 +91,7 @@ export function createSseTransport(
       init.signal?.throwIfAborted();
       const token = await tokenFor(init, bearer);
       if (!shouldSend()) throw new UpstreamError('ended');
-      const response = await fetchWithOptionalToken(url, { ...init, signal: abortController.signal }, token);
+      const response = await fetchWithToken(fetchTo, url, { ...init, signal: abortController.signal }, token);
       cancelTimer = clock.timer(DRAIN_MS, abortExchange);
       // `hasSession`: the server assigned the endpoint to this session, so 404 means that the session is lost.
       if (!response.ok) return await toStatusError(response, String(url), readMessageId(init.body), true);

@@ -12,7 +12,6 @@ import {
   assertTokenPresent,
   fetchWithToken,
   sendWithCredential,
-  toPlainHeaders,
 } from '../bearer.ts';
 import { type RelayedCapability, buildSessionCapabilities } from '../dialogue.ts';
 import { classifyRpcError, readClaims } from '../messages.ts';
@@ -72,10 +71,7 @@ export async function performLegacyHandshake(
     try {
       // Nothing is sent after the caller aborted, not even a cancellation: `initialize` must not be canceled.
       const combinedSignal = init?.signal ? AbortSignal.any([init.signal, signal]) : signal;
-      const requestInit = { ...init, headers: toPlainHeaders(init?.headers), signal: combinedSignal };
-      const response = await (token === undefined
-        ? fetch(url, requestInit)
-        : fetchWithToken(fetch, url, requestInit, token));
+      const response = await fetchWithToken(fetch, url, { ...init, signal: combinedSignal }, token);
       if (response.ok) return response;
       const text = await response.text();
       const failedRequest = { url: target.url, era: 'legacy', id: INITIALIZE_ID, hasSession: false } as const;
