@@ -5,11 +5,15 @@ import { toPrincipal, type UserPrincipal } from '@behalf/gateway';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/testkit/memory-store';
 import { createDisposables } from '../../api/src/runtime/lifecycle.ts';
-import { composeAccess, type ComposedAccess } from '../../api/src/compose/access.ts';
+import { composeAccess, composeAudit, type ComposedAccess } from '../../api/src/compose/access.ts';
+import type { ComposeContext } from '../../api/src/compose/context.ts';
 import { composeServers, type Servers } from '../../api/src/compose/servers.ts';
+import { composeIdentityProvider } from '../../api/src/compose/openId.ts';
 import { composeVault } from '../../api/src/compose/vault.ts';
 import { createConfiguration } from '../../api/src/runtime/configuration.ts';
-import { createClientFetchLimit } from '../../api/src/routes/authorization-server/limits.ts';
+import { createRateLimits } from '../../api/src/http/limits.ts';
+import { createPublicAddress } from '../../api/src/http/origins.ts';
+import { createEndpointResources } from '../../api/src/http/resourceServer.ts';
 import type { ReloadableNetwork } from '../../api/src/runtime/network.ts';
 import { createExchangeStats, createRefreshStats } from '../../api/src/routes/ops/counters.ts';
 import type { GatewayDefinition, Login } from './definition.ts';
@@ -54,29 +58,34 @@ export async function openGateway({
   const disposables = createDisposables((error) => log('not_closed', { error: String(error) }));
   const store = openMemoryStore({ clock, random });
   disposables.add(() => store.close());
-  const commonParts = {
+  const address = { ...createPublicAddress(parsedEnv.env), baseUrl: () => PUBLIC_URL };
+  const context: ComposeContext = {
     ...{ env: parsedEnv.env, record: environment, clock, random, log, logger, disposables, egress: network },
     ...{ primary: store, coordination: store },
     configuration: createConfiguration({ env: parsedEnv.env, record: environment, logger }),
     keyring: createKeyring([random.bytes(32)], random),
-    baseUrl: () => PUBLIC_URL,
+    address,
   };
-  const vault = composeVault({ ...commonParts, refreshes: createRefreshStats() });
-  const access = await composeAccess({
-    ...{ ...commonParts, ...vault, identity: network.identity, documents: network.documents },
-    identityTo: () => network.identity,
-    ...{ isEndpoint: () => false, fetchLimit: createClientFetchLimit(clock, () => '') },
+  const audit = composeAudit(context);
+  const identityProvider = login ? composeIdentityProvider(context) : null;
+  const vault = composeVault(context, {
+    ...{ audit, refreshes: createRefreshStats(), loginGrants: identityProvider?.grantContexts ?? null },
+    serverGrants: () => servers.oauth,
   });
-  const { callParts, oauth } = await composeServers({
-    ...commonParts,
-    ...{ access, vault },
-    exchanges: createExchangeStats(),
-    addresses: () => ({
+  const access = await composeAccess(context, {
+    ...{ audit, vault: vault.vault, identityProvider, endpoints: createEndpointResources(address) },
+    limits: createRateLimits({ clock, perMinute: { calls: 1, writes: 1 } }),
+    clientAddressOf: () => '',
+  });
+  const servers: Servers = await composeServers(context, {
+    ...{ access, vault, exchanges: createExchangeStats() },
+    clientUrls: () => ({
       redirectUri: `${PUBLIC_URL}/api/mcp/${SERVER_NAME}/oauth/callback`,
       documentUrl: null,
       publicDocumentUrl: `${PUBLIC_URL}/client-metadata.json`,
     }),
   });
+  const { callParts, oauth } = servers;
   const user = login ? await signInUser(access, login) : await createLocalUser(access);
   return { callParts, oauth, user, close: () => disposables.disposeAll() };
 }

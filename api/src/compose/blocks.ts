@@ -1,92 +1,55 @@
 import {
   type BlockParts,
-  type Log,
-  type MeterStep,
   createSavedBlocks,
   createSavedCollection,
   createSavedSets,
   createSealedRuns,
   createSetRuns,
 } from '@behalf/gateway';
-import type { PrimaryStore } from '@behalf/gateway/ports';
-import type { Clock, Keyring, Random } from '@behalf/kernel';
+import type { ObserveRequestParts } from '../http/inbound.ts';
 import type { InFlightLimiter, RateLimits } from '../http/limits.ts';
-import type { Route } from '../http/route.ts';
-import { createObserveRequest } from '../routes/ops/observeRequest.ts';
-import type { ServerResponderParts } from '../routes/rest/serverResponder.ts';
-import { setRoutes } from '../routes/rest/sets.ts';
-import { type Disposables, setPeriodic } from '../runtime/lifecycle.ts';
+import { type SendRunParts, createStepMeter, setRoutes } from '../routes/rest/sets.ts';
+import { setPeriodic } from '../runtime/lifecycle.ts';
 import type { ComposedAccess } from './access.ts';
+import type { ComposeContext } from './context.ts';
 import type { Servers } from './servers.ts';
 import type { Vault } from './vault.ts';
 
-interface ComposeBlocksParts {
-  clock: Clock;
-  random: Random;
-  keyring: Keyring;
-  log: Log;
-  primary: PrimaryStore;
-  access: Pick<ComposedAccess, 'acl' | 'roles' | 'audit'>;
-  servers: Pick<Servers, 'callParts' | 'registry' | 'status' | 'subjects'>;
-  vault: Pick<Vault, 'vault'>;
-}
-
-/** Tools that people saved with inputs. */
-export function composeBlocks(parts: ComposeBlocksParts): BlockParts {
-  const { clock, random, keyring, log, primary, access, servers, vault } = parts;
-  const { acl, roles, audit } = access;
-  // The leases of the primary store, as for servers: they protect writes to that store.
-  const savedParts = { acl, roles, audit, clock, random, users: primary.users, leases: primary.leases };
-  return {
-    ...savedParts,
-    blocks: createSavedCollection(savedParts, createSavedBlocks({ store: primary.blocks, keyring, log })),
-    registry: servers.registry,
-    callParts: servers.callParts,
-    readinessParts: {
-      ...{ vault: vault.vault, variables: servers.status.variables, subjects: servers.subjects, clock },
-    },
-  };
-}
-
 const SWEEP_MS = 60 * 60 * 1000;
 
-interface ComposeSetsParts extends Omit<ServerResponderParts, 'inFlight'> {
-  keyring: Keyring;
-  log: Log;
-  primary: PrimaryStore;
-  disposables: Disposables;
-  blocks: BlockParts;
-  limits: Pick<RateLimits, 'consume'>;
-  inFlight: InFlightLimiter;
+interface ComposeBlocksParts {
+  readonly access: Pick<ComposedAccess, 'acl' | 'roles' | 'audit'>;
+  readonly servers: Pick<Servers, 'callParts' | 'registry' | 'variables' | 'subjects'>;
+  readonly vault: Pick<Vault, 'vault'>;
 }
 
-/** Blocks in an order, each run of them one job. */
-interface Sets {
-  readonly routes: readonly Route[];
-  drain(): void;
-}
-
-export function composeSets(parts: ComposeSetsParts): Sets {
-  const { clock, keyring, log, primary, disposables, blocks, limits, inFlight } = parts;
-  const observe = createObserveRequest(parts);
-
-  /** A step costs what a call costs. */
-  const meterStep: MeterStep = async (
-    { principal: caller, server, description: operation, signal },
-    work,
-  ) => {
-    limits.consume(caller, 'calls');
-    inFlight.acquire(caller.userId);
-    try {
-      return await observe({ caller, door: 'rest', server, operation, signal }, work);
-    } finally {
-      inFlight.release(caller.userId);
-    }
+/** Blocks: tools saved with inputs. */
+export function composeBlocks(context: ComposeContext, parts: ComposeBlocksParts): BlockParts {
+  const { clock, random, keyring, log, primary } = context;
+  const { acl, roles, audit } = parts.access;
+  const { registry, callParts, variables, subjects } = parts.servers;
+  // The leases of the primary store, so that blocks can be edited during a Redis outage.
+  const savedParts = { acl, roles, audit, clock, random, users: primary.users, leases: primary.leases };
+  return {
+    ...{ ...savedParts, registry, callParts },
+    blocks: createSavedCollection(savedParts, createSavedBlocks({ store: primary.blocks, keyring, log })),
+    readinessParts: { vault: parts.vault.vault, variables, subjects, clock },
   };
+}
 
+interface ComposeSetsParts extends ObserveRequestParts, Omit<SendRunParts, 'clock'> {
+  readonly blocks: BlockParts;
+  readonly limits: Pick<RateLimits, 'consume'>;
+  readonly inFlight: InFlightLimiter;
+}
+
+/** Sets: ordered lists of blocks. Each run of a set is one job. */
+export function composeSets(context: ComposeContext, parts: ComposeSetsParts) {
+  const { keyring, clock, log, primary, disposables } = context;
+  const { blocks } = parts;
   const runs = createSealedRuns({ store: primary.runs, keyring, log });
   const setParts = {
-    ...{ ...blocks, runs, meterStep: meterStep },
+    ...{ ...blocks, runs, meterStep: createStepMeter(parts) },
     sets: createSavedCollection(blocks, createSavedSets({ store: primary.sets, keyring, log })),
     authenticationStores: { sessions: primary.sessions, apiKeys: primary.apiKeys },
   };

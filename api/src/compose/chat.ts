@@ -1,7 +1,5 @@
-import { type Log, createConversations } from '@behalf/gateway';
-import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
-import type { Keyring } from '@behalf/kernel';
-import type { Route } from '../http/route.ts';
+import { createConversations } from '@behalf/gateway';
+import { type ObserveRequestParts, createObserveRequest } from '../http/inbound.ts';
 import { createAnswerRuns } from '../routes/chat/answerRuns.ts';
 import { type ChatRouteParts, chatRoute } from '../routes/chat/chat.ts';
 import { conversationRoutes } from '../routes/chat/conversations.ts';
@@ -9,47 +7,22 @@ import { createCompletionClient } from '../routes/chat/modelClient.ts';
 import { createFetchModels, createModels } from '../routes/chat/models.ts';
 import { createPendingApprovals, createPendingSignIns } from '../routes/chat/pendingDecisions.ts';
 import { createDisplayBudget } from '../routes/chat/results.ts';
-import { type ObserveRequestParts, createObserveRequest } from '../routes/ops/observeRequest.ts';
-import type { Configuration } from '../runtime/configuration.ts';
-import type { Disposables } from '../runtime/lifecycle.ts';
-import type { ReloadableNetwork } from '../runtime/network.ts';
+import type { ComposeContext } from './context.ts';
 import type { Servers } from './servers.ts';
 
-type ChatRouteDependencies = Pick<
+type ChatParts = Pick<
   ChatRouteParts,
-  | 'clock'
-  | 'random'
-  | 'logger'
-  | 'headers'
-  | 'problemOf'
-  | 'requestIds'
-  | 'inFlight'
-  | 'limits'
-  | 'resolveCaller'
->;
+  'headers' | 'problemOf' | 'requestIds' | 'inFlight' | 'limits' | 'resolveCaller'
+> &
+  ObserveRequestParts &
+  Pick<Servers, 'callParts'>;
 
-interface ComposeChatParts extends ChatRouteDependencies, Pick<ObserveRequestParts, 'metrics' | 'labelOf'> {
-  keyring: Keyring;
-  log: Log;
-  configuration: Configuration;
-  primary: PrimaryStore;
-  coordination: CoordinationStore;
-  disposables: Disposables;
-  egress: Pick<ReloadableNetwork, 'model'>;
-  callParts: Servers['callParts'];
-}
-
-/** The door where people talk to a model that has their tools. */
-interface ComposedChat {
-  readonly routes: readonly Route[];
-  drain(): void;
-}
-
-export function composeChat(parts: ComposeChatParts): ComposedChat {
-  const { clock, random, logger, keyring, log, configuration, primary, disposables, egress, callParts } =
-    parts;
-  const { leases, changes } = parts.coordination;
-  const cache = parts.coordination.cache('chats');
+/** The chat: conversations, models, and answers that call tools as their user. */
+export function composeChat(context: ComposeContext, parts: ChatParts) {
+  const { clock, random, logger, keyring, log, configuration, primary, disposables, egress } = context;
+  const { leases, changes } = context.coordination;
+  const { callParts } = parts;
+  const cache = context.coordination.cache('chats');
   const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
   const store = primary.conversations;
   const conversations = createConversations({ store, keyring, clock, random, log, yieldToEventLoop });
@@ -63,19 +36,13 @@ export function composeChat(parts: ComposeChatParts): ComposedChat {
   const pendingSignIns = createPendingSignIns({ cache, changes, clock });
   const { requirePermission } = callParts;
   const common = {
-    conversations,
-    answerRuns,
-    models,
-    pendingApprovals,
-    pendingSignIns,
-    requirePermission,
-    clock,
+    ...{ conversations, answerRuns, models, pendingApprovals, pendingSignIns },
+    ...{ requirePermission, clock },
   };
   return {
     routes: [
       chatRoute({
-        ...parts,
-        ...common,
+        ...{ ...parts, ...common, random, logger },
         requestCompletion: createCompletionClient(egress.model),
         observe: createObserveRequest(parts),
         displayBudget: createDisplayBudget(),

@@ -1,13 +1,6 @@
-import {
-  type EndpointParts,
-  type SubscribeParts,
-  createToolSearch,
-  subscribeToSignOuts,
-} from '@behalf/gateway';
-import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
-import type { Clock, Keyring, Random } from '@behalf/kernel';
+import { createToolSearch, subscribeToSignOuts } from '@behalf/gateway';
+import type { ObserveRequestParts } from '../http/inbound.ts';
 import type { RateLimits } from '../http/limits.ts';
-import type { Route } from '../http/route.ts';
 import { apiHeaders } from '../http/securityHeaders.ts';
 import { mcpRoutes } from '../routes/mcp/endpoint.ts';
 import { createInitialize, createInstructions, discoverMethod } from '../routes/mcp/methods/discover.ts';
@@ -45,57 +38,30 @@ import { createEventIds } from '../routes/mcp/stream/streamRelay.ts';
 import { createSubscribeLists, createSubscribeResources } from '../routes/mcp/stream/subscriptions.ts';
 import { createSuspendedCalls } from '../routes/mcp/suspendedCalls/suspendedCalls.ts';
 import { createConnectLinks } from '../routes/oauth/connect.ts';
-import type { ObserveRequestParts } from '../routes/ops/observeRequest.ts';
-import type { Disposables } from '../runtime/lifecycle.ts';
 import { version } from '../runtime/version.ts';
 import type { ComposedAccess } from './access.ts';
+import type { ComposeContext } from './context.ts';
 import type { Servers } from './servers.ts';
 
-interface ComposeMcpParts extends ObserveRequestParts, ServeRequestParts {
-  clock: Clock;
-  random: Random;
-  keyring: Keyring;
-  primary: Pick<PrimaryStore, 'users'>;
-  access: Pick<ComposedAccess, 'callerWatch'>;
-  coordination: CoordinationStore;
-  disposables: Disposables;
-  limits: Pick<RateLimits, 'consume'>;
-  headers: Readonly<Record<string, string>>;
-  requestIds: () => string;
-  baseUrl: () => string;
-  /** Whether clients may come with a token that an identity provider arranged, without their user. */
-  acceptsIdJags: boolean;
-  servers: Pick<
-    Servers,
-    'callParts' | 'itemLists' | 'listSubscriptions' | 'listChanges' | 'serverKeys' | 'naming'
-  >;
+interface McpParts extends ObserveRequestParts, ServeRequestParts {
+  readonly access: Pick<ComposedAccess, 'callerWatch'>;
+  readonly limits: Pick<RateLimits, 'consume'>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly requestIds: () => string;
+  /** Whether clients can use tokens that an identity provider arranged (ID-JAG). */
+  readonly acceptsIdJags: boolean;
+  readonly servers: Servers;
 }
 
-/** The door for every MCP client. */
-interface ComposedMcp {
-  readonly routes: readonly Route[];
-  drain(): void;
-}
-
-export function composeMcp(parts: ComposeMcpParts): ComposedMcp {
-  const { clock, random, keyring, coordination, disposables, baseUrl } = parts;
+/** The MCP endpoints: sessions and streams of the legacy era, requests of the modern era, and the methods of both. */
+export function composeMcp(context: ComposeContext, parts: McpParts) {
+  const { clock, random, keyring, primary, coordination, disposables, address } = context;
+  const { acceptsIdJags } = parts;
+  const { callerWatch } = parts.access;
   const { changes } = coordination;
   const cache = coordination.cache('mcp');
-  const {
-    callParts: gatewayParts,
-    itemLists,
-    listSubscriptions,
-    listChanges,
-    serverKeys,
-    naming,
-  } = parts.servers;
-  const servers: EndpointParts & SubscribeParts = {
-    ...gatewayParts,
-    itemLists,
-    listSubscriptions,
-    serverKeys,
-    naming,
-  };
+  const { callParts, itemLists, listSubscriptions, listChanges, serverKeys, naming } = parts.servers;
+  const servers = { ...callParts, itemLists, listSubscriptions, serverKeys, naming };
   const headers = Object.entries(apiHeaders(parts.headers)).flat();
   const info: ServerInfo = { name: 'behalf', title: 'Behalf', version };
   const results = createResultJson(info);
@@ -114,16 +80,14 @@ export function composeMcp(parts: ComposeMcpParts): ComposedMcp {
     eventIds: createEventIds(keyring),
   });
   disposables.add(() => streamBuffers.close());
-  const callerWatch = parts.access.callerWatch;
   const streams = createOpenStreams({ clock, callerWatch });
   const signOuts = subscribeToSignOuts({
-    ...{ users: parts.primary.users, changes, clock },
+    ...{ users: primary.users, changes, clock },
     onSignedOut: (principal) => streams.endForPrincipal(principal),
   });
   disposables.add(() => signOuts.stop());
   const clientRequests = createClientRequests({ mailbox, keyring, clock, random });
   const requireSession = createRequireSession({ sessions, states });
-  const { acceptsIdJags } = parts;
   const serverInfoParts = { results, info, acceptsIdJags, instructions: createInstructions(servers) };
   const suspendedCalls = createSuspendedCalls({
     ...{ cache, mailbox, clock, random, results, replica },
@@ -131,14 +95,9 @@ export function composeMcp(parts: ComposeMcpParts): ComposedMcp {
   });
   disposables.add(() => suspendedCalls.close());
   const methodParts: MethodParts = {
-    ...parts,
-    ...{ servers, results, clientRequests, suspendedCalls, elicitations, baseUrl },
-    connectLinks: createConnectLinks({
-      keyring,
-      clock,
-      vault: gatewayParts.vault,
-      registry: gatewayParts.registry,
-    }),
+    ...{ ...parts, clock, random },
+    ...{ servers, results, clientRequests, suspendedCalls, elicitations, baseUrl: address.baseUrl },
+    connectLinks: createConnectLinks({ ...callParts, keyring, clock }),
     search: createToolSearch({ yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)) }),
     paginate: createPaginate(keyring),
     states: createRequestStates({ keyring, clock }),

@@ -3,19 +3,14 @@ import {
   type Audit,
   type CredentialVault,
   DEFAULT_TENANT,
-  type Log,
   type LoginSource,
   type OpenIdSettings,
-  type PendingClaims,
   type Roles,
   type SignInSessions,
   createPendingClaims,
 } from '@behalf/gateway';
-import { GRANT_LIFETIME_MS, type IdJagIssuer } from '@behalf/gateway/authorization-server';
+import type { IdJagIssuer } from '@behalf/gateway/authorization-server';
 import {
-  type BearerCallers,
-  type OpenIdLogin,
-  type Provisioning,
   createBearerCallers,
   createBearerVerifier,
   createIntrospection,
@@ -26,66 +21,46 @@ import {
   createProvisioning,
   createSigningKeySource,
 } from '@behalf/gateway/openid';
-import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
-import type { Clock, Fetch, Keyring, Random } from '@behalf/kernel';
-import { type OpenIdRouteParts, signInEvent } from '../routes/oauth/openId.ts';
-import type { ContextTable } from './vault.ts';
+import type { RateLimits } from '../http/limits.ts';
+import type { ClientAddressReader } from '../http/request.ts';
+import type { EndpointResources } from '../http/resourceServer.ts';
+import { openIdRoutes } from '../routes/oauth/openId.ts';
+import { createOpenIdSessions } from '../routes/oauth/openIdSessions.ts';
+import { findCaFile } from '../runtime/configuration.ts';
+import type { ComposeContext } from './context.ts';
 
-export interface ComposeOpenIdParts {
-  env: Env;
-  clock: Clock;
-  random: Random;
-  keyring: Keyring;
-  log: Log;
-  primary: PrimaryStore;
-  coordination: CoordinationStore;
-  identity: Fetch;
-  /** To another issuer. */
-  identityTo: (issuer: string) => Fetch;
-  baseUrl: () => string;
-  isEndpoint: (audience: string) => boolean;
-  audit: Audit;
-  roles: Roles;
-  sessions: SignInSessions;
-  vault: CredentialVault;
-  contexts: ContextTable;
-}
+export type IdentityProvider = ReturnType<typeof composeIdentityProvider>;
 
-/** The identity provider, where one is configured. */
-export interface OpenId {
-  readonly bearers: BearerCallers;
-  /** Where the tokens of sign-ins are. */
-  readonly login: LoginSource;
-  /** What the provider wants proven at users' next sign-in. */
-  readonly pendingClaims: PendingClaims;
-  readonly provisioning: Provisioning;
-  /** Issuers that may vouch for users of ours beside the login's own, as they are read. */
-  trust(
-    issuers: readonly string[],
-    /** Of those that are not the login's. */
-    tenants: Readonly<Record<string, string>>,
-  ): ReadonlyMap<string, IdJagIssuer>;
-  /** Moves when the issuer's keys change. */
-  readonly generation: () => number;
-  /** Null where browsers cannot sign in, for want of a client id. */
-  readonly browser: {
-    login: OpenIdLogin;
-    provisioning: Provisioning;
-    startSession: OpenIdRouteParts['startSession'];
-    startGrant: OpenIdRouteParts['startGrant'];
-    findSessionHolder: OpenIdRouteParts['findSessionHolder'];
-    pendingClaims: PendingClaims;
-    callbackPath: string;
-  } | null;
-}
-
-export function composeOpenId(parts: ComposeOpenIdParts): OpenId | null {
-  const { env, clock, random, keyring, log, primary, coordination, baseUrl, audit, roles, sessions } = parts;
-  const fetch = parts.identity;
+/** The identity provider of OPENID_ISSUER: its metadata, its keys, and how the vault refreshes its tokens. */
+export function composeIdentityProvider({ env, clock, log, primary, egress }: ComposeContext) {
   const settings = openIdSettings(env);
-  if (!settings) return null;
+  if (!settings) throw new Error('OPENID_ISSUER is not set');
+  const { identity: fetch } = egress;
   const metadata = createProviderMetadata({ settings, fetch, clock, log });
   const keys = createSigningKeySource({ metadata, fetch, clock, log });
+  const grantContexts = createLoginContexts({ settings, metadata, users: primary.users, fetch });
+  return { settings, metadata, keys, grantContexts };
+}
+
+interface OpenIdParts {
+  readonly audit: Audit;
+  readonly roles: Roles;
+  readonly sessions: SignInSessions;
+  readonly vault: CredentialVault;
+  readonly endpoints: Pick<EndpointResources, 'isEndpoint'>;
+  readonly limits: Pick<RateLimits, 'checkAddress' | 'recordRefusal'>;
+  readonly clientAddressOf: ClientAddressReader;
+}
+
+export type OpenId = ReturnType<typeof composeOpenId>;
+
+/** Bearer tokens of the identity provider, and sign-in in browsers. `browser` is null without a client id. */
+export function composeOpenId(context: ComposeContext, provider: IdentityProvider, parts: OpenIdParts) {
+  const { clock, random, keyring, log, logger, configuration, primary, coordination, egress, address } =
+    context;
+  const { settings, metadata, keys } = provider;
+  const { audit, roles, sessions, endpoints, limits, clientAddressOf } = parts;
+  const { identity: fetch } = egress;
   const roleExists = (tenant: string, name: string) => roles.exists(tenant, name);
   const provisioning = createProvisioning({
     users: primary.users,
@@ -94,73 +69,57 @@ export function composeOpenId(parts: ComposeOpenIdParts): OpenId | null {
   });
   const bearers = createBearerCallers({
     verifier: createBearerVerifier({
-      ...{ settings, keys, clock, log, isEndpoint: parts.isEndpoint },
+      ...{ settings, keys, clock, log, isEndpoint: endpoints.isEndpoint },
       introspection: settings.introspection
         ? createIntrospection({ settings, metadata, fetch, clock, log })
         : null,
     }),
-    provisioning,
-    roleExists,
+    ...{ provisioning, roleExists },
   });
-  const generation = () => keys.generation();
-  parts.contexts.login = createLoginContexts({ settings, metadata, users: primary.users, fetch });
   const loginTokens = createLoginTokens({ vault: parts.vault, settings, metadata, clock });
   const login: LoginSource = { issuer: settings.issuer, tokens: loginTokens };
   const pendingClaims = createPendingClaims({ cache: coordination.cache('openid-claims'), keyring, clock });
-  const trust: OpenId['trust'] = (issuers, tenants) =>
-    new Map(
-      issuers.map((issuer): [string, IdJagIssuer] => {
-        if (issuer === settings.issuer) return [issuer, { keys, settings, tenant: null }];
-        const other = { ...settings, issuer };
-        const otherMetadata = createProviderMetadata({
-          settings: other,
-          fetch: parts.identityTo(issuer),
-          clock,
-          log,
-        });
-        const otherKeys = createSigningKeySource({
-          metadata: otherMetadata,
-          fetch: parts.identityTo(issuer),
-          clock,
-          log,
-        });
-        return [issuer, { keys: otherKeys, settings: other, tenant: tenants[issuer] ?? DEFAULT_TENANT }];
-      }),
-    );
-  const common = { bearers, login, pendingClaims, generation, provisioning, trust };
+
+  /** Another issuer whose ID-JAGs are accepted. It has the settings of the login provider, and its own metadata and keys. */
+  function openIdJagIssuer(issuer: string, tenant: string): IdJagIssuer {
+    const otherSettings = { ...settings, issuer };
+    const otherFetch = egress.identityTo({ caFile: findCaFile(configuration.current(), issuer) });
+    const common = { fetch: otherFetch, clock, log };
+    const otherMetadata = createProviderMetadata({ settings: otherSettings, ...common });
+    const otherKeys = createSigningKeySource({ metadata: otherMetadata, ...common });
+    return { keys: otherKeys, settings: otherSettings, tenant };
+  }
+
+  const common = {
+    ...{ bearers, login, pendingClaims, provisioning },
+    /** Increases when the keys of the issuer change. */
+    generation: () => keys.generation(),
+    /** The issuers whose ID-JAGs are accepted. `tenants`: the tenant of each issuer other than the login provider. */
+    openIdJagIssuers: (issuers: readonly string[], tenants: Readonly<Record<string, string>>) =>
+      new Map<string, IdJagIssuer>(
+        issuers.map((issuer) => [
+          issuer,
+          issuer === settings.issuer
+            ? { keys, settings, tenant: null }
+            : openIdJagIssuer(issuer, tenants[issuer] ?? DEFAULT_TENANT),
+        ]),
+      ),
+  };
   if (settings.clientId === null) return { ...common, browser: null };
-  const callback = () => openIdCallback(settings, baseUrl());
+  const callbackPath = openIdCallback(settings, address.baseUrl()).pathname;
   const browserLogin = createOpenIdLogin({
     ...{ settings, metadata, keys, keyring, clock, random, fetch, log },
-    redirectUri: () => callback().href,
+    redirectUri: () => openIdCallback(settings, address.baseUrl()).href,
   });
-  return {
-    ...common,
-    browser: {
-      login: browserLogin,
-      provisioning,
-      pendingClaims,
-      findSessionHolder: async (secret) => (await sessions.resolve(secret))?.caller ?? null,
-      callbackPath: callback().pathname,
-      async startGrant(user, { session, clientId, from, groups, tokens }) {
-        // Somebody went back and came again: what is there stays.
-        if (await sessions.find(session)) return;
-        const expiresAt = clock.now() + GRANT_LIFETIME_MS;
-        await loginTokens.store({ tenant: user.tenant, userId: user.id, session }, tokens, expiresAt);
-        await sessions.grant(user, { hash: session, groups, expiresAt, grant: { clientId, from } });
-      },
-      async startSession(user, { via, groups, tokens }) {
-        const session = await sessions.start(user, { via, groups });
-        const tokenOwner = { tenant: user.tenant, userId: user.id, session: session.hash };
-        await loginTokens.store(tokenOwner, tokens, session.expiresAt);
-        await audit.record(signInEvent('session.start', user));
-        return session;
-      },
-    },
-  };
+  const openIdSessions = createOpenIdSessions({ sessions, loginTokens, audit, clock });
+  const browser = { login: browserLogin, provisioning, pendingClaims, callbackPath, ...openIdSessions };
+  const routes = openIdRoutes({
+    ...{ ...browser, ...address, random, logger, audit, limits, clientAddressOf },
+  });
+  return { ...common, browser: { ...browser, routes } };
 }
 
-/** The identity provider as the environment describes it; null when there is none. */
+/** The settings of the identity provider from the environment; null without OPENID_ISSUER. */
 export function openIdSettings(env: Env): OpenIdSettings | null {
   if (env.OPENID_ISSUER === undefined) return null;
   const roleClaim = env.OPENID_ROLE_CLAIM;
@@ -178,7 +137,7 @@ export function openIdSettings(env: Env): OpenIdSettings | null {
       env.OPENID_ADMIN_ROLE === undefined
         ? null
         : {
-            // One value: the name of a role may hold a comma.
+            // A single value, because a role name may contain a comma.
             values: [env.OPENID_ADMIN_ROLE],
             claim: env.OPENID_ADMIN_ROLE_PARAMETER_PATH ?? roleClaim,
             from: env.OPENID_ADMIN_ROLE_TOKEN_KIND,
@@ -197,7 +156,7 @@ export function openIdSettings(env: Env): OpenIdSettings | null {
   };
 }
 
-/** Where the provider sends browsers back to. Its path is the route; neither query nor fragment belongs to it. */
+/** The redirect URI of the login. Its path is the route of the callback, so query and fragment are removed. */
 export function openIdCallback({ callbackUrl }: Pick<OpenIdSettings, 'callbackUrl'>, baseUrl: string): URL {
   const url = new URL(callbackUrl, baseUrl);
   url.search = '';
@@ -205,7 +164,7 @@ export function openIdCallback({ callbackUrl }: Pick<OpenIdSettings, 'callbackUr
   return url;
 }
 
-/** A list that is set and names nobody lets nobody in. */
+/** A list that is set but empty allows nobody. */
 function splitList(text: string): string[] {
   return text
     .split(',')

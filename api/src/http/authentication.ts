@@ -5,8 +5,11 @@ import {
   DEFAULT_TENANT,
   GatewayError,
   type Principal,
+  type ResolvedCaller,
   isAdmin,
 } from '@behalf/gateway';
+import type { GrantTokenCallers } from '@behalf/gateway/authorization-server';
+import type { BearerCallers } from '@behalf/gateway/openid';
 import type { SessionCookie } from './cookies.ts';
 import type { RateLimits } from './limits.ts';
 import type { Origins } from './origins.ts';
@@ -185,6 +188,39 @@ export function createCallerResolver(parts: CallerResolverParts): CallerResolver
   return (req) => {
     const { authorization } = req.headers;
     return authorization === undefined ? authenticateCookie(req) : authenticateToken(req, authorization);
+  };
+}
+
+interface OwnTokens {
+  readonly bearers: GrantTokenCallers;
+  readonly keys: { readonly keySource: { generation(): number } };
+}
+
+interface OpenIdTokens {
+  readonly bearers: Pick<BearerCallers, 'resolve'>;
+  readonly generation: () => number;
+}
+
+interface BearerResolver {
+  readonly read: (token: string) => Promise<ResolvedCaller | null>;
+  /** Increases when the signing keys of an issuer change. Neither summand ever decreases. */
+  readonly generation: () => number;
+}
+
+/** Resolves tokens of our own authorization server and of the identity provider, each by the rules of its issuer. */
+export function createBearerResolver(
+  own: OwnTokens | null,
+  openId: OpenIdTokens | null,
+): BearerResolver | null {
+  if (!own)
+    return openId && { read: (token) => openId.bearers.resolve(token), generation: openId.generation };
+  const { bearers, keys } = own;
+  return {
+    async read(token) {
+      if (bearers.isOwnToken(token)) return bearers.resolve(token);
+      return openId ? openId.bearers.resolve(token) : null;
+    },
+    generation: () => keys.keySource.generation() + (openId?.generation() ?? 0),
   };
 }
 

@@ -50,13 +50,13 @@ function bracketIpv6(host: string): string {
 
 /** The address of this process. With PORT=0 the port, and so the origins, are known only once the server listens. */
 export interface PublicAddress {
-  origins(): Origins;
-  baseUrl(): string;
-  cookie(): SessionCookie;
+  readonly origins: () => Origins;
+  readonly baseUrl: () => string;
+  readonly cookie: () => SessionCookie;
   /** The sockets of this process. Egress refuses to connect to them. */
-  listeners(): readonly { address: string; port: number }[];
+  readonly listeners: () => readonly { address: string; port: number }[];
   /** Returns the base URL. */
-  onListening(port: number): string;
+  readonly onListening: (port: number) => string;
 }
 
 export function createPublicAddress(env: Pick<Env, 'PUBLIC_URL' | 'HOST' | 'PORT'>): PublicAddress {

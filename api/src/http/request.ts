@@ -3,7 +3,7 @@ import { GatewayError } from '@behalf/gateway';
 import { type Cancellation, LightCancellation, toAbortSignal } from '@behalf/kernel';
 import type { Request } from 'express';
 
-/** What is needed of a contract's schema. */
+/** A zod schema, as far as it is used here. */
 interface BodySchema<T> {
   safeParse(
     value: unknown,
@@ -16,7 +16,7 @@ export function readBody<T>(req: Request, schema: BodySchema<T>): T {
   return parseBody(req.body, schema);
 }
 
-/** The body as the schema says, or REQUEST_INVALID with every field that is wrong. */
+/** Validates a body or a query. Throws REQUEST_INVALID with all invalid fields. */
 export function parseBody<T>(body: unknown, schema: BodySchema<T>): T {
   const parsed = schema.safeParse(body ?? {});
   if (parsed.success) return parsed.data;
@@ -29,22 +29,22 @@ export function parseBody<T>(body: unknown, schema: BodySchema<T>): T {
   });
 }
 
-/** A plain HTML form wants a page back, a program wants JSON. */
+/** Whether an HTML form was submitted. Forms get pages as responses, other clients JSON. */
 export function isForm(req: Request): boolean {
   return typeof req.is('application/x-www-form-urlencoded') === 'string';
 }
 
-/** What was sent is no JSON, or does not say that it is. */
+/** The body is not JSON, or has another Content-Type. */
 export class UnreadableBody extends GatewayError {}
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** The body of a hot request: JSON or nothing. The same limit and the same errors as everywhere else. */
+/** Reads the JSON body of a fast route, with the same limit and errors as Express routes. Undefined without a body. */
 export function readJsonBody(req: IncomingMessage): Promise<unknown> {
   return new Promise((resolve, reject) => {
     if (Number(req.headers['content-length'] ?? 0) > MAX_BODY_BYTES)
       return reject(new GatewayError('REQUEST_TOO_LARGE'));
-    // Whoever left before this will send nothing more, and no event tells of it any more.
+    // The client disconnected before: no further event will be emitted.
     if (req.destroyed && !req.readableEnded) return reject(new GatewayError('REQUEST_INVALID'));
     const chunks: Buffer[] = [];
     let size = 0;
@@ -67,7 +67,7 @@ export function readJsonBody(req: IncomingMessage): Promise<unknown> {
       if (body instanceof UnreadableBody) reject(body);
       else resolve(body);
     });
-    // Only a caller who leaves in the middle ends a body like this.
+    // The client disconnected while sending the body.
     req.on('error', () => reject(new GatewayError('REQUEST_INVALID')));
   });
 }
@@ -91,28 +91,30 @@ function unreadableBody(): UnreadableBody {
   });
 }
 
-/** Aborts when the connection ends before the answer: work for nobody stops. */
+/** Aborts when the client disconnects before the response is complete. */
 export function callerDisconnect(res: ServerResponse): Cancellation {
   const cancellation = new LightCancellation();
   const onClose = () => {
     if (!res.writableFinished) cancellation.abort(new DOMException('The client disconnected', 'AbortError'));
   };
-  // Somebody may have left while it was still being found out who they are.
+  // The client may have disconnected during authentication.
   if (res.closed) onClose();
   else res.once('close', onClose);
   return cancellation;
 }
 
-/** The same as the platform's signal. */
+/** As `callerDisconnect`, as a platform `AbortSignal`. */
 export function createDisconnectSignal(res: ServerResponse): AbortSignal {
   return toAbortSignal(callerDisconnect(res));
 }
 
+export type ClientAddressReader = (req: IncomingMessage) => string;
+
 /**
- * Whose address a request comes from. Of what proxies say only the last `proxies` are believed: everything before was
- * written by whoever called them.
+ * The IP address of the client. Only the last `trustedProxies` entries of `X-Forwarded-For` are trusted: the client itself can
+ * send the entries before them.
  */
-export function createClientAddressReader(trustedProxies: number): (req: IncomingMessage) => string {
+export function createClientAddressReader(trustedProxies: number): ClientAddressReader {
   return ({ headers, socket }) => {
     const peer = socket.remoteAddress ?? 'unknown';
     if (trustedProxies === 0) return peer;

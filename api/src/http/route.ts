@@ -77,14 +77,14 @@ export function isFastRoute(route: Route): route is FastRoute {
 }
 
 /** The named segments of a path such as `/api/mcp/:serverName/credentials/:label`. */
-type PathParams<Path extends string> = Path extends `${string}:${infer Rest}`
+type PathParamNames<Path extends string> = Path extends `${string}:${infer Rest}`
   ? Rest extends `${infer Name}/${infer Tail}`
-    ? Record<Name, string> & PathParams<`/${Tail}`>
-    : Record<Rest, string>
-  : Record<never, string>;
+    ? Name | PathParamNames<`/${Tail}`>
+    : Rest
+  : never;
 
 /** An Express request with the path parameters of its route. */
-type RouteRequest<Path extends string> = Request<PathParams<Path>>;
+type RouteRequest<Path extends string> = Request<Record<PathParamNames<Path>, string>>;
 type PublicHandler<Path extends string> = (req: RouteRequest<Path>, res: Response) => unknown;
 type Handler<Path extends string, Caller> = (
   req: RouteRequest<Path>,

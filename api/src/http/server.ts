@@ -131,8 +131,7 @@ export function createApp(parts: AppParts): RequestListener {
 
 export interface CorsParts {
   readonly routes: readonly Route[];
-  /** Whether the operator lets pages of this very origin in. */
-  readonly isAllowed: (origin: string) => boolean;
+  readonly allowedOrigins: () => ReadonlySet<string>;
   /** Every request that is not answered here. */
   readonly next: RequestListener;
 }
@@ -148,7 +147,7 @@ const PREFLIGHT_MAX_AGE = '600';
  * cookies and its origin are taken off the request, so that nothing but the token it presents can count, and no check
  * behind this one has an exception for it.
  */
-export function createCorsListener({ routes, isAllowed, next }: CorsParts): RequestListener {
+export function createCorsListener({ routes, allowedOrigins, next }: CorsParts): RequestListener {
   const allowedRoutes = new Map<string, { match: ReturnType<typeof createMatchPath>; methods: string[] }>();
   for (const { path, method, allowsCrossOrigin } of routes) {
     if (!allowsCrossOrigin) continue;
@@ -166,7 +165,7 @@ export function createCorsListener({ routes, isAllowed, next }: CorsParts): Requ
 
   /** True: it is answered. */
   function handleCrossOrigin(req: IncomingMessage, res: ServerResponse, origin: string): boolean {
-    const methods = isAllowed(origin) ? allowedMethods(req.url ?? '/') : undefined;
+    const methods = allowedOrigins().has(origin) ? allowedMethods(req.url ?? '/') : undefined;
     if (!methods) return false;
     res.setHeader('Access-Control-Allow-Origin', origin);
     res.setHeader('Vary', 'Origin');

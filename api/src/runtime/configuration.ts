@@ -12,6 +12,7 @@ import {
 } from '@behalf/contracts';
 import { EgressPolicyError, compilePolicy } from '@behalf/egress';
 import { type Settings, builtInSettings, formatDiagnostics, loadSettings } from '@behalf/settings';
+import type { ChangeFeed } from '@behalf/gateway/ports';
 import type { Logger } from './logger.ts';
 
 interface LoadFailure {
@@ -42,11 +43,15 @@ export interface Configuration {
   /** The servers as the file has them, before anything was read into them. */
   definitions(): Readonly<Record<string, unknown>>;
   variables(): readonly string[];
+  /** The values of these variables, which the log must redact. */
+  secrets(): readonly string[];
   /** What runs, for people to look at: without secrets, and what the file was told when it was read. */
   describe(): { file: string | null } & Pick<Snapshot, 'redacted' | 'warnings'>;
   /** Reads the file again. One that is invalid, unreadable or gone changes nothing. Never throws. */
   reload(): ReloadResult;
   onChange(listener: (settings: Settings) => void): void;
+  /** A value that is computed from the settings now and after each reload. */
+  derive<T>(compute: (settings: Settings) => T): () => T;
 }
 
 interface ConfigurationParts {
@@ -103,6 +108,7 @@ export function createConfiguration({ env, record, logger }: ConfigurationParts)
     isBuiltIn: () => current.source === 'built-in',
     definitions: () => current.definitions,
     variables: () => current.variables,
+    secrets: () => current.variables.flatMap((name) => record[name] ?? []),
     describe() {
       const { source, redacted, warnings } = current;
       return { file: source === 'file' ? file : null, redacted, warnings };
@@ -116,7 +122,58 @@ export function createConfiguration({ env, record, logger }: ConfigurationParts)
       return { ok: true };
     },
     onChange: (listener) => void listeners.push(listener),
+    derive(compute) {
+      let value = compute(current.settings);
+      listeners.push((settings) => {
+        value = compute(settings);
+      });
+      return () => value;
+    },
   };
+}
+
+export function warnAboutUnusedVariables(
+  configuration: Pick<Configuration, 'variables'>,
+  /** LibreChat variables that are set and that the gateway does not read. */
+  ignored: readonly string[],
+  logger: Pick<Logger, 'warn'>,
+): void {
+  const unused = ignored.filter((name) => !configuration.variables().includes(name));
+  if (unused.length > 0) logger.warn('LibreChat variables without effect in Behalf', { variables: unused });
+}
+
+interface ReloaderParts {
+  readonly configuration: Pick<Configuration, 'reload'>;
+  readonly changes: ChangeFeed;
+  readonly logger: Pick<Logger, 'info' | 'error'>;
+  /** Identifies this process. */
+  readonly replica: string;
+}
+
+/** Reloads the configuration in this process, and keeps the replicas in step. */
+export interface Reloader {
+  reload(requestedBy: string): ReloadResult;
+  /** Makes the other replicas reload. */
+  announce(): Promise<void>;
+  stop(): void;
+}
+
+export function createReloader({ configuration, changes, logger, replica }: ReloaderParts): Reloader {
+  function reload(requestedBy: string): ReloadResult {
+    const result = configuration.reload();
+    if (result.ok) logger.info('Configuration reloaded', { requestedBy });
+    else
+      logger.error(`Configuration not reloaded; the current configuration stays active. ${result.message}`, {
+        requestedBy,
+      });
+    return result;
+  }
+
+  const stop = changes.subscribe(({ topic, id }) => {
+    // A process ignores its own notification. A wildcard notification may also be its own; reloading an unchanged file is harmless.
+    if (topic === 'settings' && id !== replica) reload('another replica');
+  });
+  return { reload, announce: () => changes.publish({ topic: 'settings', id: replica }), stop };
 }
 
 function builtInSnapshot(settings: Settings): Snapshot {

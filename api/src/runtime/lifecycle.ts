@@ -126,10 +126,12 @@ export function setPeriodic(ms: number, clock: Clock, work: () => Promise<unknow
 const HEARTBEAT_MS = 5_000;
 
 /** This gateway's sign of life in the store, so that nothing moves the store under its feet. */
-interface GatewayPresence {
+export interface GatewayPresence {
   /** False when the store is being moved: this gateway must not start. */
   begin(): Promise<boolean>;
   end(): Promise<void>;
+  /** True after the store went into maintenance. */
+  readonly isEvicted: () => boolean;
 }
 
 interface GatewayPresenceParts {
@@ -150,11 +152,14 @@ export function createGatewayPresence({
   let cancel: Cancel = () => undefined;
   let pendingHeartbeat: Promise<void> = Promise.resolve();
   let hasEnded = false;
+  let isEvicted = false;
 
   async function sendHeartbeat(): Promise<void> {
     try {
       if ((await system.heartbeat(id, WRITER_TTL_MS)) === 'in_maintenance') {
-        if (!hasEnded) onEvicted();
+        if (hasEnded) return;
+        isEvicted = true;
+        onEvicted();
         return;
       }
     } catch {
@@ -170,6 +175,7 @@ export function createGatewayPresence({
   }
 
   return {
+    isEvicted: () => isEvicted,
     async begin() {
       if ((await system.heartbeat(id, WRITER_TTL_MS)) === 'in_maintenance') return false;
       schedule();

@@ -44,6 +44,11 @@ export { sendTaskRequest } from './toolcall/tasks.ts';
 export { type Approvals, type PendingApproval, createApprovals } from './tools/approvals.ts';
 export { type Catalog, type CatalogTool, createCatalog } from './tools/catalog.ts';
 export { createListChanges, createListSubscriptions, listKinds } from './tools/changes.ts';
+export {
+  invalidateUserLists,
+  openWithListUpdates,
+  subscribeListInvalidation,
+} from './tools/listInvalidation.ts';
 export type { ListChanges, ListSubscriptions } from './tools/changes.ts';
 export { type ItemListCache, createItemListCache } from './tools/itemLists.ts';
 export type { ServerTools } from './tools/listForUser.ts';
@@ -81,7 +86,6 @@ export { type ServerSubscription, createServerSubscriptions } from './subscripti
 // Server definitions and their administration.
 export { createServer } from './servers/create.ts';
 export {
-  isSignInChallenge,
   listDeclaredVariables,
   mayRequireOAuth,
   parseDraftName,
@@ -95,9 +99,9 @@ export { type OverrideParts, deleteOverride, getOverride, putOverride } from './
 export { createOverrides } from './servers/overrides.ts';
 export { createInspectDefinition } from './servers/probe.ts';
 export { type Registry, createRegistry } from './servers/registry.ts';
-export { probeGrant } from './servers/reinit/discovery.ts';
+export { createGrantProbe } from './servers/reinit/discovery.ts';
 export type { ReinitResult } from './servers/reinit/outcome.ts';
-export { type ReinitParts, type SignInStarter, reinitialize } from './servers/reinit/reinitialize.ts';
+export { type ReinitParts, createSignInStarter, reinitialize } from './servers/reinit/reinitialize.ts';
 export { removeServer } from './servers/remove.ts';
 export { getAuthorizationState, getServerStatus, getServerStatuses } from './servers/status.ts';
 export type { StatusParts } from './servers/status.ts';

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { AuthorizationServer } from '@behalf/contracts';
 import { type Audit, GatewayError, type UserPrincipal, toReturnPath } from '@behalf/gateway';
 import {
   type AuthorizationServerRecords,
@@ -8,8 +8,9 @@ import {
   grantSessionHash,
 } from '@behalf/gateway/authorization-server';
 import type { Request, Response } from 'express';
-import type { FlowCookie } from '../../http/cookies.ts';
+import type { FlowCookie, SessionCookie } from '../../http/cookies.ts';
 import { type Route, publicRoute, signedInRoute } from '../../http/route.ts';
+import { type FindSignedInUser, redirectToSignIn } from '../../http/signedInUser.ts';
 import type { LoginWithClaims } from '../oauth/openId.ts';
 import {
   type Interaction,
@@ -30,13 +31,10 @@ interface InteractionRouteParts {
   readonly grants: ClientGrants;
   readonly records: Pick<AuthorizationServerRecords, 'find' | 'put'>;
   readonly audit: Audit;
-  /** Whether the operator set up this client. */
-  readonly isOperatorClient: (clientId: string) => boolean;
-  /** Who is signed in in this browser. */
-  readonly findSignedInUser: (req: IncomingMessage) => Promise<UserPrincipal | null>;
-  /** What the browser's session cookie holds. */
-  readonly readSessionSecret: (req: IncomingMessage) => string | null;
-  /** The login at the identity provider; null where there is none. */
+  readonly settings: Readonly<Pick<AuthorizationServer, 'clients'>>;
+  readonly findSignedInUser: FindSignedInUser;
+  readonly cookie: () => SessionCookie;
+  /** The login at the identity provider; null without one. */
   readonly login: {
     readonly issuer: string;
     readonly begin: LoginWithClaims;
@@ -64,7 +62,8 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
     records,
     audit,
     findSignedInUser,
-    readSessionSecret,
+    cookie,
+    settings,
     login,
   } = parts;
   const path = `${MOUNT_PATH}/interaction/:uid`;
@@ -78,7 +77,8 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
       const clientId = String(details.params['client_id']);
       const client = await fetchLimit.runForRequest(req, () => provider.Client.find(clientId));
       if (!client) return null;
-      return { provider, client, ...toInteraction(details, client, parts.isOperatorClient(client.clientId)) };
+      const isOperatorClient = Object.hasOwn(settings.clients, client.clientId);
+      return { provider, client, ...toInteraction(details, client, isOperatorClient) };
     } catch (error) {
       if (error instanceof Error && EXPIRED_ERROR_NAMES.has(error.name)) return null;
       throw error;
@@ -100,7 +100,7 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
     caller: UserPrincipal,
     interaction: Interaction,
   ): void {
-    const token = createConsentToken(interaction.uid, readSessionSecret(req) ?? '');
+    const token = createConsentToken(interaction.uid, cookie().read(req) ?? '');
     const identityProviderOrigin = login && new URL(login.issuer).origin;
     res
       .set('Content-Security-Policy', consentPolicy(interaction.redirectUri, identityProviderOrigin))
@@ -174,8 +174,7 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
       }
       const caller = await findSignedInUser(req);
       if (!caller) {
-        const returnTo = toReturnPath(req.originalUrl);
-        res.redirect(302, `/?${new URLSearchParams({ returnTo }).toString()}`);
+        redirectToSignIn(req, res);
         return;
       }
       const existingGrant = await grants.find(interaction.uid);
@@ -205,7 +204,7 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
           return;
         }
         const { token, decision } = (req.body ?? {}) as Record<string, unknown>;
-        if (token !== createConsentToken(interaction.uid, readSessionSecret(req) ?? '')) {
+        if (token !== createConsentToken(interaction.uid, cookie().read(req) ?? '')) {
           throw new GatewayError('CSRF_REFUSED');
         }
         if (decision !== 'allow') {

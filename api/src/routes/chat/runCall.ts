@@ -19,8 +19,8 @@ import {
 } from '@behalf/gateway';
 import { type Clock, abortReason, rejectOnAbort } from '@behalf/kernel';
 import type { InFlightLimiter, RateLimits } from '../../http/limits.ts';
+import type { ObserveRequest } from '../../http/inbound.ts';
 import { toSignInResult } from '../../http/signInResult.ts';
-import type { ObserveRequest } from '../ops/observeRequest.ts';
 import type { AnswerRun } from './answerRuns.ts';
 import {
   MAX_DISPLAYED_RESULT_BYTES,

@@ -21,7 +21,7 @@ import {
 import { type Random, Semaphore, abortReason } from '@behalf/kernel';
 import type { Request } from 'express';
 import type { Logger } from '../../runtime/logger.ts';
-import { createRestInbound } from '../rest/serverResponder.ts';
+import { createRestInbound } from '../../http/inbound.ts';
 import { type AnswerRun, AnswerStopped } from './answerRuns.ts';
 import {
   MAX_ANSWER_ARGUMENTS_LENGTH,

@@ -11,7 +11,7 @@ import {
 import { type Cancellation, isObject } from '@behalf/kernel';
 import type { ProblemResponse } from '../../http/errors.ts';
 import type { InFlightLimiter } from '../../http/limits.ts';
-import { traceContext } from '../rest/serverResponder.ts';
+import { traceContext } from '../../http/inbound.ts';
 import type { ClientEndpoint } from './endpoint.ts';
 import { logLevels } from './era.ts';
 import { RpcFault, type RpcId, rpcCode, rpcErrorText, rpcResultText, toRpcFault } from './rpc.ts';

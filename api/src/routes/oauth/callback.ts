@@ -1,19 +1,19 @@
-import type { IncomingMessage } from 'node:http';
 import { type FlowError, flowChannel, flowErrors } from '@behalf/contracts';
 import { type CallbackResult, GatewayError, type UserPrincipal, toReturnPath } from '@behalf/gateway';
 import type { Request, Response } from 'express';
 import type { RateLimits } from '../../http/limits.ts';
+import type { ClientAddressReader } from '../../http/request.ts';
 import { type Route, publicRoute } from '../../http/route.ts';
+import type { FindSignedInUser } from '../../http/signedInUser.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SignInStats } from '../ops/counters.ts';
 import { type Html, html, page } from '../pages/page.ts';
 import { type ServerSignInParts, attemptCookies, findSignInServer } from './flows.ts';
 
 interface CallbackRouteParts extends ServerSignInParts {
-  readonly findSignedInUser: (req: Request) => Promise<UserPrincipal | null>;
+  readonly findSignedInUser: FindSignedInUser;
   readonly limits: Pick<RateLimits, 'checkAddress' | 'recordRefusal'>;
-  /** The address of who calls, past the proxies that are ours. */
-  readonly clientAddressOf: (req: IncomingMessage) => string;
+  readonly clientAddressOf: ClientAddressReader;
   readonly logger: Logger;
   readonly signInStats: Pick<SignInStats, 'count'>;
 }

@@ -10,8 +10,8 @@ const remote = { type: 'streamable-http', url: 'https://mcp.example/mcp' };
 function documents(servers: readonly ServerSnapshot[], drafts: readonly string[]) {
   const routes = clientDocumentRoutes({
     oauth: { documentKey: { current: never, jwks: never } },
-    servers: () => servers,
-    isDraft: async (id) => drafts.includes(id),
+    registry: { listAll: () => servers },
+    drafts: { exists: async (id) => drafts.includes(id) },
     baseUrl: () => BASE,
   });
   return async (file: string): Promise<unknown> => {

@@ -1,7 +1,8 @@
 import {
   GatewayError,
   type OAuthServices,
-  type ServerSnapshot,
+  type Registry,
+  type ServerDrafts,
   asDraft,
   buildClientDocument,
   mayRequireOAuth,
@@ -12,27 +13,24 @@ import { type Route, publicRoute } from '../../http/route.ts';
 
 interface ClientDocumentParts {
   readonly oauth: Pick<OAuthServices, 'documentKey'>;
-  /** Servers of all tenants. */
-  readonly servers: () => readonly ServerSnapshot[];
-  /** Whether there is a draft of this id. */
-  readonly isDraft: (id: string) => Promise<boolean>;
+  readonly registry: Pick<Registry, 'listAll'>;
+  readonly drafts: Pick<ServerDrafts, 'exists'>;
   readonly baseUrl: () => string;
 }
 
-/** An authorization server asks no more often than this. */
 const CACHE_ONE_HOUR = 'public, max-age=3600';
 
-/** What authorization servers read about us. It is public by its nature, and holds nothing but addresses. */
-export function clientDocumentRoutes({ oauth, servers, isDraft, baseUrl }: ClientDocumentParts): Route[] {
+/** Client ID metadata documents and the JWKS of the gateway as OAuth client. They are public and contain no secrets. */
+export function clientDocumentRoutes({ oauth, registry, drafts, baseUrl }: ClientDocumentParts): Route[] {
   const findServer = (id: string) =>
-    servers().find((candidate) => candidate.id === id && mayRequireOAuth(candidate));
+    registry.listAll().find((candidate) => candidate.id === id && mayRequireOAuth(candidate));
 
   /**
-   * That of a draft is there for as long as the draft, and after that for as long as the server that was made of it: what was given to
-   * the client of the draft is renewed as that client.
+   * The document of a draft exists as long as the draft or the server created from it, because grants that were issued to the
+   * client of the draft are refreshed with the same client id.
    */
   async function findDraft(id: string): Promise<{ readonly id: string; readonly name: string } | undefined> {
-    const isKnown = findServer(id)?.source === 'user' || (await isDraft(id));
+    const isKnown = findServer(id)?.source === 'user' || (await drafts.exists(id));
     return isKnown ? asDraft({ id, name: '' }) : undefined;
   }
 

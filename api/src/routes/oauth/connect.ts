@@ -12,19 +12,18 @@ import {
   connectPagePath,
   credentialHolder,
   principalKey,
-  toReturnPath,
 } from '@behalf/gateway';
 import type { Clock, Keyring, SealContext } from '@behalf/kernel';
 import type { Request, Response } from 'express';
 import { isFlowId } from '../../http/cookies.ts';
 import { parseBody } from '../../http/request.ts';
 import { type Route, publicRoute, signedInRoute } from '../../http/route.ts';
+import { type FindSignedInUser, redirectToSignIn } from '../../http/signedInUser.ts';
 import { errorBox, html, page } from '../pages/page.ts';
 import { type ServerSignInParts, attemptCookies, findSignInServer } from './flows.ts';
 
 interface ConnectRouteParts extends ServerSignInParts {
-  /** Who is signed in in this browser. */
-  readonly findSignedInUser: (req: Request) => Promise<UserPrincipal | null>;
+  readonly findSignedInUser: FindSignedInUser;
 }
 
 const PATH = '/api/mcp/:serverName/oauth/initiate';
@@ -70,8 +69,7 @@ export function connectRoutes(parts: ConnectRouteParts): Route[] {
     publicRoute('get', PATH, async (req, res) => {
       const caller = await findSignedInUser(req);
       if (!caller) {
-        const returnTo = toReturnPath(req.originalUrl);
-        res.redirect(302, `/?${new URLSearchParams({ returnTo }).toString()}`);
+        redirectToSignIn(req, res);
         return;
       }
       await withErrorPage(req, res, async () => {

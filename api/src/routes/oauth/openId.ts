@@ -1,13 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import {
   type Audit,
-  type AuditActor,
-  type AuditEvent,
-  DEFAULT_TENANT,
-  type FederatedTokens,
   type FinishedLogin,
   GatewayError,
-  type IssuedSession,
   type OpenIdLogin,
   type PendingClaims,
   type Principal,
@@ -17,40 +12,19 @@ import {
 import type { UserRecord } from '@behalf/gateway/ports';
 import type { Random } from '@behalf/kernel';
 import type { Response } from 'express';
+import { refusedSignInEvent } from '../../http/audit.ts';
 import { type SessionCookie, createFlowCookie } from '../../http/cookies.ts';
 import type { RateLimits } from '../../http/limits.ts';
 import type { Origins } from '../../http/origins.ts';
+import type { ClientAddressReader } from '../../http/request.ts';
 import { type Route, publicRoute } from '../../http/route.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { OpenIdSessions, SessionHolder } from './openIdSessions.ts';
 
-/** How somebody signed in at the provider, and what it gave for them. */
-export interface OpenIdSignIn {
-  readonly via: 'openid';
-  readonly groups: readonly string[];
-  readonly tokens: FederatedTokens;
-}
-
-type SessionHolder = Pick<Principal, 'tenant' | 'userId' | 'authentication'>;
-
-/** How somebody signed in for a client of our own authorization server. */
-interface GrantSignIn extends Omit<OpenIdSignIn, 'via'> {
-  /** The session that the grant will be. */
-  readonly session: string;
-  readonly clientId: string;
-  /** The session of the browser. */
-  readonly from: string;
-}
-
-export interface OpenIdRouteParts {
+interface OpenIdRouteParts extends OpenIdSessions {
   login: OpenIdLogin;
   provisioning: Provisioning;
-  /** Always a new one: what was in the browser before is nobody's proof. */
-  startSession: (user: UserRecord, signIn: OpenIdSignIn) => Promise<IssuedSession>;
-  /** Keeps the tokens for what this user grants, and for nothing else. */
-  startGrant: (user: UserRecord, signIn: GrantSignIn) => Promise<void>;
-  /** Who holds this session cookie; null when nobody does. */
-  findSessionHolder: (secret: string) => Promise<SessionHolder | null>;
-  /** What the provider wants proven by users before it exchanges their tokens again. */
+  /** The claims challenges that users have to satisfy at their next login. */
   pendingClaims: Pick<PendingClaims, 'find' | 'remove'>;
   /** The path of OPENID_CALLBACK_URL. */
   callbackPath: string;
@@ -60,18 +34,19 @@ export interface OpenIdRouteParts {
   logger: Logger;
   audit: Pick<Audit, 'note'>;
   limits: Pick<RateLimits, 'checkAddress' | 'recordRefusal'>;
-  /** The address of who calls, past the proxies that are ours. */
-  clientAddressOf: (req: IncomingMessage) => string;
+  clientAddressOf: ClientAddressReader;
 }
 
-/** Signing in at the identity provider, for browsers. */
+/**
+ * Login of browsers at the identity provider (OpenID Connect authorization code flow). A login for a client of our own
+ * authorization server creates the grant of that client instead of a browser session.
+ */
 export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
   const { login, provisioning, startSession, callbackPath, origins, cookie, random, logger } = parts;
   const { audit, limits, clientAddressOf, findSessionHolder, pendingClaims, startGrant } = parts;
   const flowCookie = () => createFlowCookie(origins(), callbackPath);
   const begin = createLoginWithClaims(parts);
 
-  /** Who is signed in here. */
   async function currentHolder(req: IncomingMessage): Promise<SessionHolder | null> {
     const secret = cookie().read(req);
     return secret === null ? null : findSessionHolder(secret);
@@ -88,11 +63,11 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
     }
   }
 
-  /** The provider has had its answer. */
+  /** The login satisfied the claims challenge. */
   const dropClaims = ({ tenant, id: userId }: UserRecord) =>
     clearPendingClaims(async () => ({ tenant, userId }));
 
-  /** Only for the account that is signed in here: it is the one that was asked for its consent. */
+  /** Only for the account that is signed in to this browser, because that account gave the consent. */
   async function finishGrant(
     req: IncomingMessage,
     user: UserRecord,
@@ -109,20 +84,20 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
     });
   }
 
-  /** Not everybody can prove what was asked for, and a server may have asked: the next try goes without. */
+  /** A user may be unable to satisfy a claims challenge, which a server can trigger. The next login omits the claims. */
   const dropRefusedClaims = (req: IncomingMessage, flow: string | null) =>
     clearPendingClaims(async () =>
       flow !== null && login.hasRequestedClaims(flow) ? currentHolder(req) : null,
     );
 
-  /** A page of ours with an incident id. What the provider said is for the log at most. */
+  /** Shows an incident id. Error text of the provider is only logged. */
   function redirectWithError(res: Response, error: unknown): void {
     const incidentId = random.id();
     const code = codeOf(error);
     logger.warn('Sign-in at the identity provider failed', {
       incident: incidentId,
       code,
-      // Only of what we did not foresee: a GatewayError says all it has in its code.
+      // A GatewayError is fully described by its code.
       ...(!(error instanceof GatewayError) && { error }),
     });
     const publicCode = code === 'OPENID_UNAVAILABLE' || code === 'FORBIDDEN' ? code : 'OPENID_FAILED';
@@ -146,10 +121,10 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
     }),
     publicRoute('get', callbackPath, async (req, res) => {
       res.set('Cache-Control', 'no-store');
-      // Each try asks the provider. Who is stopped here keeps the login, and can come back with it.
+      // Each attempt sends a request to the provider. A rate limited login keeps its cookie and can be repeated.
       limits.checkAddress(clientAddressOf(req));
       const flow = flowCookie().read(req);
-      // Whatever comes of it, a login is finished once.
+      // A login can be finished once, also if it fails.
       flowCookie().erase(res);
       try {
         if (flow === null) throw new GatewayError('OPENID_FAILED');
@@ -181,13 +156,13 @@ function codeOf(error: unknown): string {
   return error instanceof GatewayError ? error.code : 'INTERNAL';
 }
 
-/** What everybody on the way takes (RFC 9110, section 4.1). Past it the provider may show an error and send nobody back. */
+/** RFC 9110 section 4.1 recommends that recipients support 8,000 octets. Providers may refuse longer URLs. */
 const MAX_URL_LENGTH = 8_000;
 
 type SignedInUser = Pick<Principal, 'tenant' | 'userId'>;
 type LoginOptions = Omit<NonNullable<Parameters<OpenIdLogin['start']>[1]>, 'claims'>;
 
-/** Begins a login at the provider. `whose`: who is signed in here already; null when nobody is. */
+/** Starts a login at the provider. `readUser`: the user who is already signed in to this browser. */
 export type LoginWithClaims = (
   returnTo: string | undefined,
   readUser: () => Promise<SignedInUser | null>,
@@ -196,12 +171,11 @@ export type LoginWithClaims = (
 
 interface LoginWithClaimsParts {
   readonly login: Pick<OpenIdLogin, 'start'>;
-  /** What the provider wants proven by users before it exchanges their tokens again. */
   readonly pendingClaims: Pick<PendingClaims, 'find'>;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** With what the provider wants proven by who is signed in here. The request itself says nothing of it. */
+/** Starts logins with the pending claims challenge of the signed-in user. The claims never come from the request. */
 export function createLoginWithClaims({
   login,
   pendingClaims,
@@ -214,7 +188,7 @@ export function createLoginWithClaims({
       const user = await readUser();
       return user ? await pendingClaims.find(principalKey(user)) : undefined;
     } catch (error) {
-      // Without them the provider asks once more. Without a sign-in nobody comes in.
+      // Without the claims the provider repeats its challenge later. Failing here would prevent the login.
       logger.warn('Cannot read the pending claims challenge', { error });
       return undefined;
     }
@@ -223,36 +197,5 @@ export function createLoginWithClaims({
   return async (returnTo, readUser, options = {}) => {
     const started = await login.start(returnTo, { ...options, claims: await readPendingClaims(readUser) });
     return started.url.length > MAX_URL_LENGTH ? login.start(returnTo, options) : started;
-  };
-}
-
-type SignInAction = 'session.start' | 'session.end' | 'user.create';
-
-/** What is written down about somebody who came or went. */
-export function signInEvent(
-  action: SignInAction,
-  user: { id: string; tenant: string },
-  by: NonNullable<AuditActor['by']> = 'session',
-): AuditEvent {
-  return {
-    kind: 'sign_in',
-    action,
-    tenant: user.tenant,
-    actor: { kind: 'user', id: user.id, by },
-    door: by === 'session' ? 'browser' : 'rest',
-    outcome: 'ok',
-  };
-}
-
-/** Nobody was recognised, so nobody is named: what was typed may be a password in the wrong field. */
-export function refusedSignInEvent(code: string): AuditEvent {
-  return {
-    kind: 'sign_in',
-    action: 'session.start',
-    tenant: DEFAULT_TENANT,
-    actor: { kind: 'anonymous', id: '' },
-    door: 'browser',
-    outcome: 'refused',
-    code,
   };
 }

@@ -17,7 +17,8 @@ import { openIdCallback, openIdSettings } from '../../compose/openId.ts';
 import { createSessionCookie } from '../../http/cookies.ts';
 import { createRateLimits } from '../../http/limits.ts';
 import { createOrigins } from '../../http/origins.ts';
-import { type OpenIdSignIn, openIdRoutes } from './openId.ts';
+import { openIdRoutes } from './openId.ts';
+import type { OpenIdSignIn } from './openIdSessions.ts';
 
 const CALLBACK = '/oauth/openid/callback';
 const user = { id: 'u-ada', tenant: 'default', role: 'USER' } as UserRecord;

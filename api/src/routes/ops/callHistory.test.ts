@@ -2,8 +2,16 @@ import { StatsView } from '@behalf/contracts';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type HistoryLimits, type HistoryRange, OTHER_SERVERS, createCallHistory } from './callHistory.ts';
-import { LATENCY_BUCKETS, bucketOf, latencyBounds, quantile } from './counters.ts';
+import {
+  type HistoryLimits,
+  type HistoryRange,
+  LATENCY_BUCKETS,
+  OTHER_SERVERS,
+  bucketOf,
+  createCallHistory,
+  latencyBounds,
+  quantile,
+} from './callHistory.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;

@@ -3,24 +3,17 @@ import type { Clock } from '@behalf/kernel';
 import { isOperator } from '../../http/authentication.ts';
 import { parseBody } from '../../http/request.ts';
 import { type Route, adminRoute } from '../../http/route.ts';
-import {
-  type ExchangeStats,
-  LATENCY_BUCKETS,
-  type ObservedCall,
-  type RefreshStats,
-  bucketOf,
-  quantile,
-} from './counters.ts';
+import type { ExchangeStats, RefreshStats } from './counters.ts';
 
 interface StatsParts {
   readonly history: Pick<CallHistory, 'read'>;
   readonly exchanges: Pick<ExchangeStats, 'outcomes' | 'requests'>;
   readonly refreshes: Pick<RefreshStats, 'outcomes'>;
-  /** Names this process. */
+  /** Identifies this process. */
   readonly replica: string;
 }
 
-/** What this process counted of the caller's own tenant; of all tenants together for operators alone. */
+/** Counts of this process for the caller's tenant. Operators also see the counts of all tenants together. */
 export function statsRoute({ history, exchanges, refreshes, replica }: StatsParts): Route {
   return adminRoute('get', '/api/admin/stats', (req, res, caller) => {
     const { range } = parseBody(req.query, StatsQuery);
@@ -47,21 +40,31 @@ const periods: Readonly<Record<HistoryRange, Period>> = {
 const DAY_MS = periods.day.slots * periods.day.slotMs;
 
 export interface HistoryLimits {
-  /** Servers of one tenant that are told apart; the others are counted together. */
+  /** Servers per tenant with an own series. All others share one series. */
   readonly maxPerTenant: number;
-  /** Of all tenants together. About 10 kB each. */
+  /** Series of all tenants. Each needs about 10 kB. */
   readonly maxTotal: number;
 }
 
 const defaultLimits: HistoryLimits = { maxPerTenant: 100, maxTotal: 1_000 };
 
-/** Where a tenant's servers are counted that are too many to be told apart. */
+/** The shared series of a tenant's servers beyond `maxPerTenant`. */
 export const OTHER_SERVERS = '(others)';
 
-/** Ended neither well nor badly: the caller left, or is asked first. */
+/** Outcomes that do not count as errors. */
 const nonErrorOutcomes: ReadonlySet<string> = new Set(['ok', 'cancelled', 'MCP_APPROVAL_REQUIRED']);
 
-/** Calls, errors and durations of the last hour and day, for each tenant and server, in this process alone. */
+/** A finished request to a server. `outcome`: `ok`, `tool_error`, `cancelled`, or the error code that the caller received. */
+export interface ObservedCall {
+  /** The caller's tenant. Not a metrics label: metrics do not distinguish tenants. */
+  readonly tenant: string;
+  readonly server: string;
+  readonly door: string;
+  readonly outcome: string;
+  readonly seconds: number;
+}
+
+/** Calls, errors and durations of the last hour and day per tenant and server, in the memory of this process. */
 export interface CallHistory {
   observe(call: ObservedCall): void;
   read(tenant: string, range: HistoryRange): Pick<StatsView, 'from' | 'bucketMs' | 'servers'>;
@@ -74,7 +77,7 @@ interface Series {
 
 interface TenantHistory {
   readonly series: Map<string, Series>;
-  /** While there is no room: before this moment nobody needs to look for some. */
+  /** All series of the tenant are in use until this time, so that no search for an idle one is needed before. */
   fullUntil: number;
 }
 
@@ -93,7 +96,7 @@ export function createCallHistory(parts: { clock: Clock; limits?: HistoryLimits 
     if (series.delete(server)) total -= 1;
   }
 
-  /** Whether one more server of this tenant can be told apart, if need be in the place of one that shows nothing any more. */
+  /** Whether the tenant can have one more series. May remove a series without calls in the last day. */
   function ensureCapacity(tenant: TenantHistory, now: number): boolean {
     if (tenant.series.size < limits.maxPerTenant) return true;
     if (now < tenant.fullUntil) return false;
@@ -114,7 +117,7 @@ export function createCallHistory(parts: { clock: Clock; limits?: HistoryLimits 
     if (candidate) removeSeries(candidate.tenant, candidate.server);
   }
 
-  /** Of a server that was not called before, or not told apart. */
+  /** The series of a server without one: a new series, or the shared one. */
   function startSeries(name: string, serverName: string, now: number): Series {
     const tenantHistory = tenantOf(name);
     const server = ensureCapacity(tenantHistory, now) ? serverName : OTHER_SERVERS;
@@ -170,28 +173,33 @@ interface Period {
   readonly slotMs: number;
 }
 
-/** What happened in each slot of a period, the oldest first. */
+/** One entry per slot of the period, the oldest first. */
 interface RingView {
   readonly calls: number[];
   readonly errors: number[];
-  /** Milliseconds; null where there was no call. */
+  /** Milliseconds; null for a slot without calls. */
   readonly p50: (number | null)[];
   readonly p95: (number | null)[];
 }
 
-/** Calls of the last hour or day in slots of equal length. Its size does not grow. */
+/** A ring buffer of equal time slots. Its size is constant. */
 interface CallRing {
   add(now: number, seconds: number, isError: boolean): void;
-  /** Null when there was no call in all of it. */
+  /** Null if the period has no calls. */
   read(now: number): RingView | null;
 }
 
-/** The histogram, and the errors behind it. */
+/** Upper bounds of the latency buckets in seconds. The last bucket has no upper bound. */
+export const latencyBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
+
+export const LATENCY_BUCKETS = latencyBounds.length + 1;
+
+/** Per slot: the latency histogram, then the number of errors. */
 const SLOT_WIDTH = LATENCY_BUCKETS + 1;
 
 function createCallRing({ slots, slotMs }: Period): CallRing {
   const counts = new Uint32Array(slots * SLOT_WIDTH);
-  /** Which slot since the beginning of time stands in each place: one that comes round again is emptied when it is used. */
+  /** The absolute slot number at each index. An index with an older number is cleared before it is used again. */
   const slotStamps = new Float64Array(slots).fill(-1);
 
   function viewOf(slot: number): Uint32Array | undefined {
@@ -231,7 +239,33 @@ function createCallRing({ slots, slotMs }: Period): CallRing {
   };
 }
 
-/** To a tenth: they are estimates. */
+/** Rounded to a tenth of a millisecond, because quantiles are estimates. */
 function milliseconds(seconds: number | null): number | null {
   return seconds === null ? null : Math.round(seconds * 10_000) / 10;
+}
+
+export function bucketOf(seconds: number): number {
+  let bucket = 0;
+  while (bucket < latencyBounds.length && seconds > (latencyBounds[bucket] ?? Infinity)) bucket += 1;
+  return bucket;
+}
+
+/**
+ * Estimates a quantile in seconds by linear interpolation within its bucket. A quantile in the last bucket is reported as the
+ * last bound. Null without observations.
+ */
+export function quantile(share: number, counts: Uint32Array): number | null {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return null;
+  const rank = share * total;
+  let below = 0;
+  for (const [bucket, upper] of latencyBounds.entries()) {
+    const count = counts[bucket] ?? 0;
+    if (count > 0 && below + count >= rank) {
+      const lower = latencyBounds[bucket - 1] ?? 0;
+      return lower + (upper - lower) * ((rank - below) / count);
+    }
+    below += count;
+  }
+  return latencyBounds.at(-1) ?? null;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Histogram, Registry } from 'prom-client';
-import { createCallStats } from './counters.ts';
+import { createCallStats } from './metrics.ts';
 
 describe('counted calls', () => {
   test('the histogram is written as the library writes its own', async () => {

@@ -3,17 +3,16 @@ import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import { type Clock, withTimeout } from '@behalf/kernel';
 import { type Route, publicRoute } from '../../http/route.ts';
 
-/** Alive: the process answers. Whether it can serve is the other question. */
+/** Liveness. Readiness is `/ready`. */
 export const healthRoute: Route = publicRoute('get', '/health', (_req, res) => res.json({ status: 'ok' }));
 
-export function readyRoute(readiness: () => Promise<ReadyView>): Route {
+export function readyRoute(readiness: Pick<Readiness, 'check'>): Route {
   return publicRoute('get', '/ready', async (_req, res) => {
-    const view = await readiness();
+    const view = await readiness.check();
     res.status(view.status === 'ready' ? 200 : 503).json(view);
   });
 }
 
-/** A store that has not answered by then does not answer. */
 const PING_TIMEOUT_MS = 2_000;
 
 interface ReadinessParts {
@@ -21,12 +20,18 @@ interface ReadinessParts {
   primary: PrimaryStore;
   coordination: CoordinationStore;
   clock: Clock;
-  isDraining: () => boolean;
 }
 
-/** What the gateway needs to serve, asked anew each time. */
-export function createReadiness(parts: ReadinessParts): () => Promise<ReadyView> {
-  const { version, primary, coordination, clock, isDraining } = parts;
+/** Whether load balancers should send requests to this replica. */
+export interface Readiness {
+  /** Pings the stores. */
+  check(): Promise<ReadyView>;
+  /** From now on the replica is not ready, so that load balancers stop sending requests before it closes. */
+  drain(): void;
+}
+
+export function createReadiness({ version, primary, coordination, clock }: ReadinessParts): Readiness {
+  let isDraining = false;
 
   async function checkStore(store: CoordinationStore): Promise<string | null> {
     try {
@@ -37,7 +42,7 @@ export function createReadiness(parts: ReadinessParts): () => Promise<ReadyView>
     }
   }
 
-  return async () => {
+  async function check(): Promise<ReadyView> {
     const stores = new Set<CoordinationStore>([primary, coordination]);
     const missing: ReadyView['missing'] = [];
     await Promise.all(
@@ -46,12 +51,14 @@ export function createReadiness(parts: ReadinessParts): () => Promise<ReadyView>
         if (reason !== null) missing.push({ part: store.kind, reason });
       }),
     );
-    if (isDraining()) missing.push({ part: 'gateway', reason: 'is shutting down' });
+    if (isDraining) missing.push({ part: 'gateway', reason: 'is shutting down' });
     return {
       status: missing.length === 0 ? 'ready' : 'not_ready',
       version,
       stores: { primary: primary.kind, coordination: coordination.kind },
       missing,
     };
-  };
+  }
+
+  return { check, drain: () => void (isDraining = true) };
 }

@@ -1,14 +1,17 @@
 import type { ServerSnapshot } from '@behalf/gateway';
+import { aPrincipal } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { createExchangeStats, createRefreshStats, createSignInStats } from './counters.ts';
-import { createMetrics, serverLabel } from './metrics.ts';
+import { createMetrics, createServerLabel } from './metrics.ts';
 
 describe('metrics', () => {
   test('a server that a user stored has no label of its own', () => {
     const server = (source: string) => ({ source, name: 'planted' }) as unknown as ServerSnapshot;
-    expect(serverLabel(server('user'))).toBe('(of a user)');
-    expect(serverLabel(undefined)).toBe('(unknown)');
-    for (const source of ['yaml', 'config']) expect(serverLabel(server(source))).toBe('planted');
+    const labelOf = (found: ServerSnapshot | undefined) =>
+      createServerLabel({ find: () => found })(aPrincipal(), 'planted');
+    expect(labelOf(server('user'))).toBe('(of a user)');
+    expect(labelOf(undefined)).toBe('(unknown)');
+    for (const source of ['yaml', 'config']) expect(labelOf(server(source))).toBe('planted');
   });
 
   test('connections are counted by kind when they are read', async () => {

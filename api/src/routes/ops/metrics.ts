@@ -1,28 +1,28 @@
-import { GatewayError, type ServerSnapshot } from '@behalf/gateway';
+import { GatewayError, type Principal, type Registry as ServerRegistry } from '@behalf/gateway';
 import { areSecretsEqual } from '@behalf/kernel';
-import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Gauge, type Metric, Registry, collectDefaultMetrics } from 'prom-client';
 import { type Admission, requireOperator } from '../../http/authentication.ts';
 import { type Route, publicRoute } from '../../http/route.ts';
-import type { CallHistory } from './callHistory.ts';
 import {
-  type ExchangeStats,
+  type CallHistory,
+  LATENCY_BUCKETS,
   type ObservedCall,
-  type RefreshStats,
-  type SignInStats,
-  createCallStats,
-} from './counters.ts';
+  bucketOf,
+  latencyBounds,
+} from './callHistory.ts';
+import type { ExchangeStats, RefreshStats, SignInStats } from './counters.ts';
 
 interface MetricsRouteParts {
   metrics: Metrics;
-  /** What a collector presents; undefined when none is configured. */
+  /** The bearer token of the collector; undefined if none is configured. */
   token: string | undefined;
   admission: Pick<Admission, 'authenticate'>;
 }
 
-/** For a collector with its token, or an administrator of the whole gateway: the names of servers are not for everybody. */
+/** For a collector with the metrics token, or an operator. The labels contain server names, which are not public. */
 export function metricsRoute({ metrics, token, admission }: MetricsRouteParts): Route {
   return publicRoute('get', '/metrics', async (req, res) => {
-    // Whoever presents a token is judged by it alone, however malformed it is.
+    // If a Bearer token is present, even a malformed one, the session cookie is ignored.
     const bearer = /^Bearer(?: +(.*))?$/i.exec(req.headers.authorization ?? '');
     if (!bearer) requireOperator(await admission.authenticate(req, { access: 'admin', scope: 'admin' }));
     else if (token === undefined || !areSecretsEqual(bearer[1] ?? '', token))
@@ -33,7 +33,7 @@ export function metricsRoute({ metrics, token, admission }: MetricsRouteParts): 
 
 export interface Metrics {
   observe(call: ObservedCall): void;
-  /** The text a collector reads, and its content type. */
+  /** The metrics in the Prometheus text format. */
   render(): Promise<string>;
   readonly contentType: string;
 }
@@ -43,18 +43,23 @@ interface MetricsParts {
   exchanges: Pick<ExchangeStats, 'outcomes' | 'requests'>;
   refreshes: Pick<RefreshStats, 'outcomes' | 'notStored'>;
   signInStats: Pick<SignInStats, 'outcomes'>;
-  /** Hears of the same calls. */
+  /** Receives the same calls. */
   history: Pick<CallHistory, 'observe'>;
   version: string;
 }
 
-/** Under which name a server is counted: those that users add have none, or the labels would grow without end. */
-export function serverLabel(server: ServerSnapshot | undefined): string {
-  if (!server) return '(unknown)';
-  return server.source === 'user' ? '(of a user)' : server.name;
+/** The metrics label of a server. Servers that users define share one label, because label values must be bounded. */
+export function createServerLabel(
+  registry: Pick<ServerRegistry, 'find'>,
+): (caller: Principal, name: string) => string {
+  return ({ tenant }, name) => {
+    const server = registry.find(tenant, name);
+    if (!server) return '(unknown)';
+    return server.source === 'user' ? '(of a user)' : server.name;
+  };
 }
 
-/** Labels name servers, outcomes and doors: never a user, a tool's argument or anything a caller can choose freely. */
+/** Labels contain servers, outcomes and entry points, never users, arguments or other values that callers choose freely. */
 export function createMetrics({
   connections,
   exchanges,
@@ -126,7 +131,7 @@ interface MetricDescription {
   readonly help: string;
 }
 
-/** What somebody else counts by outcome, read when it is collected. */
+/** A counter whose values are read on collection. */
 function outcomeCounter(
   register: Registry,
   outcomes: ReadonlyMap<string, number>,
@@ -143,7 +148,7 @@ function outcomeCounter(
   });
 }
 
-/** Also at 0: what never happened is told from what is not counted, and an alert sees the first time. */
+/** Exported also while it is 0, so that an alert on an increase sees the first event. */
 function totalCounter(register: Registry, total: () => number, description: MetricDescription): void {
   new Counter({
     ...description,
@@ -153,4 +158,89 @@ function totalCounter(register: Registry, total: () => number, description: Metr
       this.inc(total());
     },
   });
+}
+
+interface Duration {
+  readonly labels: Readonly<Record<string, string>>;
+  /** Observations per bucket, not cumulative. */
+  readonly counts: Float64Array;
+  sum: number;
+}
+
+interface Sample {
+  readonly metricName?: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+/**
+ * Counts calls and their durations. The counter and histogram of prom-client hash their labels on every call, so these values are
+ * kept in plain maps and converted when they are collected.
+ */
+export function createCallStats(register: Registry): (call: ObservedCall) => void {
+  const counters = new Map<string, { labels: Readonly<Record<string, string>>; value: number }>();
+  const durations = new Map<string, Duration>();
+
+  registerMetric(
+    register,
+    'behalf_upstream_requests_total',
+    'counter',
+    'Requests to MCP servers by outcome.',
+    () => [...counters.values()],
+  );
+  const name = 'behalf_upstream_request_seconds';
+  registerMetric(register, name, 'histogram', 'Time from receiving a request to its response.', () =>
+    [...durations.values()].flatMap((duration) => samplesOf(name, duration)),
+  );
+
+  return ({ server, door, outcome, seconds }) => {
+    const durationKey = `${server}\n${door}`;
+    const key = `${durationKey}\n${outcome}`;
+    const count = counters.get(key);
+    if (count) count.value += 1;
+    else counters.set(key, { labels: { server, door, outcome }, value: 1 });
+    let duration = durations.get(durationKey);
+    if (!duration) {
+      duration = { labels: { server, door }, counts: new Float64Array(LATENCY_BUCKETS), sum: 0 };
+      durations.set(durationKey, duration);
+    }
+    const bucket = bucketOf(seconds);
+    duration.counts[bucket] = (duration.counts[bucket] ?? 0) + 1;
+    duration.sum += seconds;
+  };
+}
+
+function samplesOf(name: string, { labels, counts, sum }: Duration): Sample[] {
+  let total = 0;
+  const buckets = [...counts].map((count, index): Sample => {
+    total += count;
+    return {
+      metricName: `${name}_bucket`,
+      labels: { ...labels, le: latencyBounds[index] ?? '+Inf' },
+      value: total,
+    };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: total },
+  ];
+}
+
+/** Registers a metric whose samples are computed on collection. */
+function registerMetric(
+  register: Registry,
+  name: string,
+  type: string,
+  help: string,
+  values: () => readonly Sample[],
+): void {
+  const metric = {
+    name,
+    type,
+    help,
+    get: async () => ({ name, help, type, values: values(), aggregator: 'sum' }),
+    reset: () => undefined,
+  };
+  register.registerMetric(metric as unknown as Metric);
 }

@@ -1,19 +1,13 @@
-import {
-  type Accounts,
-  GatewayError,
-  type SignInSessions,
-  type UserPrincipal,
-  toReturnPath,
-} from '@behalf/gateway';
-import type { Request, Response } from 'express';
-import type { SessionCookie } from '../../http/cookies.ts';
+import { type Accounts, GatewayError, type UserPrincipal, toReturnPath } from '@behalf/gateway';
+import type { Response } from 'express';
 import { type Route, publicRoute } from '../../http/route.ts';
 import { interfaceHeaders } from '../../http/securityHeaders.ts';
+import { type FindSignedInUser, redirectToSignIn } from '../../http/signedInUser.ts';
 import { type WebFiles, sendFile } from '../../http/staticFiles.ts';
 import { html, page } from './page.ts';
 import { openIdFailure, signInPage } from './signInPage.ts';
 
-/** The addresses inside the interface: which page is shown is decided in the browser. */
+/** The paths of the single-page interface. The browser decides which page to show. */
 const INTERFACE_PATHS = [
   '/chat',
   '/chat/:id',
@@ -33,30 +27,23 @@ const INTERFACE_PATHS = [
   '/admin/:page',
 ];
 
-/** A build gives each file the name of its content: what has this name never changes. */
+/** File names contain a hash of the content, so the content of a URL never changes. */
 const IMMUTABLE_CACHE = 'public, max-age=31536000, immutable';
 
 interface WebParts {
-  /** Null: it was not built. */
+  /** Null if the interface was not built. */
   web: WebFiles | null;
   accounts: Pick<Accounts, 'hasUsers'>;
-  sessions: Pick<SignInSessions, 'resolve'>;
-  cookie: () => SessionCookie;
-  /** Whether a setup link is ever printed here. */
+  findSignedInUser: FindSignedInUser;
+  /** True without an identity provider: the first administrator is created by a setup link. */
   offersSetup: boolean;
-  /** Whether people can sign in at the identity provider. */
+  /** True if browsers can also sign in at the OpenID Connect provider. */
   offersOpenId: boolean;
 }
 
-/** The interface for who is signed in, and the way to the sign-in for everybody else. */
+/** The interface for signed-in users, the sign-in page for visitors, and the static files. */
 export function webRoutes(parts: WebParts): Route[] {
-  const { web, accounts, sessions, cookie, offersSetup, offersOpenId } = parts;
-
-  async function findSignedInUser(req: Request): Promise<UserPrincipal | undefined> {
-    const secret = cookie().read(req);
-    const caller = secret === null ? undefined : (await sessions.resolve(secret))?.caller;
-    return caller?.kind === 'user' ? caller : undefined;
-  }
+  const { web, accounts, findSignedInUser, offersSetup, offersOpenId } = parts;
 
   function showInterface(res: Response, caller: UserPrincipal): void {
     if (web) res.set(interfaceHeaders).type('html').send(web.index);
@@ -83,11 +70,7 @@ export function webRoutes(parts: WebParts): Route[] {
       publicRoute('get', path, async (req, res) => {
         const caller = await findSignedInUser(req);
         if (caller) showInterface(res, caller);
-        else
-          res.redirect(
-            302,
-            `/?${new URLSearchParams({ returnTo: toReturnPath(req.originalUrl) }).toString()}`,
-          );
+        else redirectToSignIn(req, res);
       }),
     ),
     publicRoute('get', '/assets/:file', (req, res) => {
@@ -100,7 +83,7 @@ export function webRoutes(parts: WebParts): Route[] {
   ];
 }
 
-/** In the place of the interface, where the process was started without building it. */
+/** Shown if the process was started without building the interface. */
 function notBuiltPage({ name, email }: Pick<UserPrincipal, 'name' | 'email'>): string {
   return page(
     'The interface is not built',

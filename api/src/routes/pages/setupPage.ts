@@ -1,8 +1,24 @@
+import type { Env } from '@behalf/contracts';
 import type { GatewayError, Setup } from '@behalf/gateway';
 import { type Route, publicRoute } from '../../http/route.ts';
 import { emailField, errorBox, html, page } from './page.ts';
 
-/** The pages of the gateway itself; the sign-in page stands where the interface would be. */
+interface SetupLinkParts {
+  readonly env: Pick<Env, 'OPENID_ISSUER'>;
+  readonly setup: Pick<Setup, 'issueLink'>;
+  readonly baseUrl: () => string;
+}
+
+/** Issues the link to create the first administrator. Null if there are users or an identity provider. */
+export function createSetupLinks({ env, setup, baseUrl }: SetupLinkParts): () => Promise<string | null> {
+  return async () => {
+    if (env.OPENID_ISSUER !== undefined) return null;
+    const secret = await setup.issueLink();
+    return secret && `${baseUrl()}/setup?token=${secret}`;
+  };
+}
+
+/** The setup page and the style sheet of all server-rendered pages. */
 export function pageRoutes({ setup }: { setup: Pick<Setup, 'isLinkOpen'> }): Route[] {
   return [
     publicRoute('get', '/setup', async (req, res) => {
@@ -19,7 +35,7 @@ export function pageRoutes({ setup }: { setup: Pick<Setup, 'isLinkOpen'> }): Rou
   ];
 }
 
-/** The form behind the one-time link; `closed` when the link is used, expired or wrong. */
+/** The form behind the one-time link. `closed`: the link was used, has expired, or is unknown. */
 export function setupPage(
   link: 'closed' | { token: string; email: string; name: string },
   error?: GatewayError,
@@ -71,7 +87,7 @@ export function setupPage(
   );
 }
 
-/** One small sheet for the few pages the gateway renders itself, in the colours of the interface (packages/web/src/styles). */
+/** Uses the colors of the interface (packages/web/src/styles). */
 const style = `:root{color-scheme:light dark;--ink:#16191d;--soft:#545c66;--line:#d9dde1;--edge:#868e97;--paper:#f6f7f8;--card:#fff;--accent:#0f766e;--on:#fff;--bad:#b42318;--badbg:#fdecea}
 @media(prefers-color-scheme:dark){:root{--ink:#eceff2;--soft:#a5aeb8;--line:#2d3339;--edge:#7b858f;--paper:#0f1214;--card:#16191c;--accent:#3dbdb0;--on:#04211e;--bad:#ff8f85;--badbg:#3a1613}}
 *{box-sizing:border-box}

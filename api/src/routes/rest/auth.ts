@@ -8,11 +8,11 @@ import {
   toReturnPath,
 } from '@behalf/gateway';
 import type { Request } from 'express';
+import { refusedSignInEvent, signInEvent } from '../../http/audit.ts';
 import type { SessionCookie } from '../../http/cookies.ts';
 import { isForm, parseBody, readBody } from '../../http/request.ts';
 import { type Route, publicRoute } from '../../http/route.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { refusedSignInEvent, signInEvent } from '../oauth/openId.ts';
 import { setupPage } from '../pages/setupPage.ts';
 import { signInPage } from '../pages/signInPage.ts';
 

@@ -16,9 +16,9 @@ import {
   viewBlock,
 } from '@behalf/gateway';
 import { readIfMatch, sendVersioned } from '../../http/etag.ts';
+import { inboundOf } from '../../http/inbound.ts';
 import { parseBody, readBody } from '../../http/request.ts';
 import { type FastRoute, type Route, callerRoute, signedInRoute } from '../../http/route.ts';
-import { inboundOf } from './inbound.ts';
 import { sharingRoutes } from './permissions.ts';
 import { type ServerResponder, rawText } from './serverResponder.ts';
 

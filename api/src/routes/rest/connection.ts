@@ -14,10 +14,10 @@ import {
   getServerStatuses,
   reinitialize,
 } from '@behalf/gateway';
+import { inboundOf } from '../../http/inbound.ts';
 import { readBody } from '../../http/request.ts';
 import { type Route, signedInRoute } from '../../http/route.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { inboundOf } from './inbound.ts';
 
 interface StatusRouteParts extends StatusParts {
   /** The lifetime of a pending sign-in in milliseconds. */

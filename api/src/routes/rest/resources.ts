@@ -1,8 +1,8 @@
 import { PromptRequest, ResourceRequest } from '@behalf/contracts';
 import { type ListServerParts, type ReadParts, listServer, readServer } from '@behalf/gateway';
+import { inboundOf } from '../../http/inbound.ts';
 import { parseBody } from '../../http/request.ts';
 import { type FastRoute, type Route, callerRoute } from '../../http/route.ts';
-import { inboundOf } from './inbound.ts';
 import type { ServerResponder } from './serverResponder.ts';
 
 const PATH = '/api/mcp/servers/:serverName';

@@ -6,9 +6,10 @@ import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createProblemMap } from '../../http/errors.ts';
+import { createInFlightLimiter } from '../../http/limits.ts';
 import { createDisconnectSignal } from '../../http/request.ts';
 import type { FastExchange } from '../../http/route.ts';
-import type { ObservedCall } from '../ops/counters.ts';
+import type { ObservedCall } from '../ops/callHistory.ts';
 import { createServerResponder, rawText } from './serverResponder.ts';
 
 const caller = aPrincipal();
@@ -79,15 +80,12 @@ describe('answering', () => {
     const observed: ObservedCall[] = [];
     const problemOf = createProblemMap({ random: systemRandom, logger });
     const answering = createServerResponder({
-      metrics: {
-        observe: (call) => void observed.push(call),
-        render: async () => '',
-        contentType: 'text/plain',
-      },
+      metrics: { observe: (call) => void observed.push(call) },
       clock,
       logger,
       headers: { 'Cache-Control': 'no-store' },
       problemOf,
+      inFlight: createInFlightLimiter(),
       requestIds: () => 'r-1',
       labelOf: () => 'label',
     });

@@ -8,6 +8,7 @@ import {
 } from '@behalf/contracts';
 import {
   GatewayError,
+  type MeterStep,
   type Principal,
   type RunListener,
   type SetParts,
@@ -22,12 +23,13 @@ import {
 } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 import type { Request, Response } from 'express';
-import type { ProblemResponse as ProblemAnswer } from '../../http/errors.ts';
+import type { ProblemResponse } from '../../http/errors.ts';
 import { readIfMatch, sendVersioned } from '../../http/etag.ts';
+import { type ObserveRequestParts, createObserveRequest, inboundOf } from '../../http/inbound.ts';
+import type { InFlightLimiter, RateLimits } from '../../http/limits.ts';
 import { parseBody, readBody } from '../../http/request.ts';
 import { type Route, callerRoute, signedInRoute } from '../../http/route.ts';
 import { createEventStream } from '../../http/sse.ts';
-import { inboundOf } from './inbound.ts';
 import { sharingRoutes } from './permissions.ts';
 import { prefersEventStream } from './serverResponder.ts';
 
@@ -108,16 +110,36 @@ function setRunRoutes(parts: SetParts, routeParts: SetRunRouteParts): Route[] {
   ];
 }
 
+/** A step of a run counts against the limits and in the metrics like a tool call. */
+export function createStepMeter(
+  parts: ObserveRequestParts & {
+    readonly limits: Pick<RateLimits, 'consume'>;
+    readonly inFlight: InFlightLimiter;
+  },
+): MeterStep {
+  const { limits, inFlight } = parts;
+  const observe = createObserveRequest(parts);
+  return async ({ principal: caller, server, description: operation, signal }, work) => {
+    limits.consume(caller, 'calls');
+    inFlight.acquire(caller.userId);
+    try {
+      return await observe({ caller, door: 'rest', server, operation, signal }, work);
+    } finally {
+      inFlight.release(caller.userId);
+    }
+  };
+}
+
 /** A run belongs to a user, so service principals have none. */
 function requireUser(caller: Principal): UserPrincipal {
   if (caller.kind !== 'user') throw new GatewayError('FORBIDDEN');
   return caller;
 }
 
-interface SendRunParts {
+export interface SendRunParts {
   readonly clock: Clock;
   readonly headers: Readonly<Record<string, string>>;
-  readonly problemOf: (error: unknown) => ProblemAnswer;
+  readonly problemOf: (error: unknown) => ProblemResponse;
 }
 
 /** Starts a run. Answers 202 with JSON at once, or with an event stream until the run ends. */

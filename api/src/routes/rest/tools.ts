@@ -12,28 +12,22 @@ import {
   listTools,
   shapeResult,
 } from '@behalf/gateway';
-import { createDisconnectSignal, parseBody } from '../../http/request.ts';
-import type { FastRoute, Route } from '../../http/route.ts';
+import { inboundOf } from '../../http/inbound.ts';
+import { parseBody } from '../../http/request.ts';
+import { type FastRoute, type Route, callerRoute } from '../../http/route.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { type ServerResponder, createRestInbound, rawText } from './serverResponder.ts';
+import { type ServerResponder, rawText } from './serverResponder.ts';
 
-/** The tools a user has, server by server. One that fails says so and takes nothing from the others. */
+/** The caller's tools, grouped by server. A server that fails reports its state and does not affect the others. */
 export function toolsRoute(parts: ListToolsParts, logger: Logger): Route {
-  return {
-    method: 'get',
-    path: '/api/mcp/tools',
-    access: 'caller',
-    scope: 'mcp',
-    async handle(req, res, caller) {
-      const signal = createDisconnectSignal(res);
-      const servers = await listTools(parts, createRestInbound({ caller, headers: req.headers, signal }));
-      warnUnreachable(logger, servers);
-      const view: ToolsView = {
-        servers: Object.fromEntries(servers.map((entry) => [entry.server.name, serverView(entry)])),
-      };
-      res.json(view);
-    },
-  };
+  return callerRoute('get', '/api/mcp/tools', 'mcp', async (req, res, caller) => {
+    const servers = await listTools(parts, inboundOf(req, res, caller));
+    warnUnreachable(logger, servers);
+    const view: ToolsView = {
+      servers: Object.fromEntries(servers.map((entry) => [entry.server.name, serverView(entry)])),
+    };
+    res.json(view);
+  });
 }
 
 function serverView({ server, state, code, tools, incomplete }: ServerTools): ToolsView['servers'][string] {
@@ -63,25 +57,13 @@ function serverView({ server, state, code, tools, incomplete }: ServerTools): To
   };
 }
 
-/** The tools a caller has of one server, with all that a form for them needs. */
+/** The caller's tools of one server with their schemas, as an input form needs them. */
 export function serverToolsRoute(parts: ListToolsParts, logger: Logger): Route {
-  return {
-    method: 'get',
-    path: '/api/mcp/servers/:serverName/tools',
-    access: 'caller',
-    scope: 'mcp',
-    async handle(req, res, caller) {
-      const { serverName } = req.params as { serverName: string };
-      const inbound = createRestInbound({
-        caller,
-        headers: req.headers,
-        signal: createDisconnectSignal(res),
-      });
-      const serverTools = await listServerTools(parts, inbound, serverName);
-      warnUnreachable(logger, [serverTools]);
-      res.json(toolsView(serverTools));
-    },
-  };
+  return callerRoute('get', '/api/mcp/servers/:serverName/tools', 'mcp', async (req, res, caller) => {
+    const serverTools = await listServerTools(parts, inboundOf(req, res, caller), req.params.serverName);
+    warnUnreachable(logger, [serverTools]);
+    res.json(toolsView(serverTools));
+  });
 }
 
 function toolsView({
@@ -112,7 +94,7 @@ function toolsView({
   };
 }
 
-/** Callers are told of their own; the operator reads here that a server is away. */
+/** Callers see unreachable servers in the response; the log line is for the operator. */
 function warnUnreachable(logger: Logger, servers: readonly ServerTools[]): void {
   for (const { server, state, code } of servers) {
     if (state === 'unreachable')
@@ -155,7 +137,7 @@ function readFormat(query: string): Format {
   });
 }
 
-/** The schema copies what it checks; the usual body is plain enough to be seen at a glance. */
+/** Hot path: a body with only `arguments` is accepted directly, because validation by the schema copies it. */
 function readCall(body: unknown): ToolCallRequest {
   if (isObject(body) && isObject(body['arguments'])) {
     let hasOnlyArguments = true;

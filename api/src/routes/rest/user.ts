@@ -17,11 +17,11 @@ import {
 } from '@behalf/gateway';
 import type { ClientGrants, Consents } from '@behalf/gateway/authorization-server';
 import type { ApiKeyRecord } from '@behalf/gateway/ports';
+import { signInEvent } from '../../http/audit.ts';
 import { isOperator } from '../../http/authentication.ts';
 import { readBody } from '../../http/request.ts';
 import { type Route, signedInRoute } from '../../http/route.ts';
 import { sessionView } from '../admin/users.ts';
-import { signInEvent } from '../oauth/openId.ts';
 import { userView } from './auth.ts';
 
 interface UserRouteParts {

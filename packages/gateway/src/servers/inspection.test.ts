@@ -27,6 +27,7 @@ function rig(answer: (name: string, look: InspectionOptions) => Promise<Inspecti
     // Jitter at its largest, so that times are whole.
     random: createRandom((length) => new Uint8Array(length).fill(255)),
     log: () => undefined,
+    onSignInRequired: () => undefined,
     inspect: (server, look) => {
       looks.push(server.id);
       return answer(server.id, look);

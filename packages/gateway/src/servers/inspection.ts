@@ -3,7 +3,7 @@ import { type Cancel, type Clock, type Random, Semaphore, rejectOnAbort } from '
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Log, ServerClaims } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import type { AppServer, ServerSnapshot } from './definition.ts';
+import { type AppServer, type ServerSnapshot, isSignInChallenge } from './definition.ts';
 
 /** The result of a successful inspection. */
 export interface InspectionResult {
@@ -63,11 +63,14 @@ interface InspectedServer {
 
 export function createInspectionScheduler({
   inspect,
+  onSignInRequired,
   clock,
   random,
   log,
 }: {
   readonly inspect: (server: AppServer, options: InspectionOptions) => Promise<InspectionResult>;
+  /** A server of the file answered with a sign-in challenge, although its definition does not mention one. */
+  readonly onSignInRequired: (name: string) => void;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -110,6 +113,7 @@ export function createInspectionScheduler({
       entry.failureCount = 0;
       entry.state = Object.freeze({ kind: 'ok', claims, toolCount, durationMs: clock.now() - startedAt });
     } catch (error) {
+      if (isSignInChallenge(server, error)) onSignInRequired(server.name);
       if (isRemoved()) return;
       const isKnown = error instanceof UpstreamError || error instanceof GatewayError;
       recordFailure(entry, isKnown ? error.code : 'INTERNAL');

@@ -35,6 +35,10 @@ export interface Registry {
   find(tenant: string, name: string): ServerSnapshot | undefined;
   get(tenant: string, id: string): ServerSnapshot | undefined;
   list(tenant: string): readonly ServerSnapshot[];
+  /** The registered server with the id and revision of this snapshot; undefined if it was changed or removed. */
+  findSameRevision(tenant: string, server: ServerSnapshot): ServerSnapshot | undefined;
+  /** Records that the inspection of a server of the file was answered with a sign-in challenge. */
+  requireSignIn(name: string): void;
   /** The servers of all tenants, including base servers that an override replaces. For the inspection. */
   listAll(): readonly ServerSnapshot[];
   origin(server: ServerSnapshot): ServerOrigin;
@@ -132,17 +136,31 @@ export function createRegistry(parts: RegistryParts): Registry {
     return built;
   }
 
+  function update(changed: Partial<RegistryLayers>): void {
+    layers = { ...layers, ...changed };
+    contents = build();
+    for (const listener of [...listeners]) listener();
+  }
+
   function findEntry(entry: Entry | undefined, key: string): ServerSnapshot | undefined {
     return entry ? currentServer(entry) : contents.base.get(key);
   }
 
+  function find(tenant: string, name: string): ServerSnapshot | undefined {
+    return findEntry(contents.tenants.get(tenant)?.get(name), name);
+  }
+
   return {
-    update(changed) {
-      layers = { ...layers, ...changed };
-      contents = build();
-      for (const listener of [...listeners]) listener();
+    update,
+    find,
+    findSameRevision(tenant, { name, id, revision }) {
+      const registered = find(tenant, name);
+      return registered?.id === id && registered.revision === revision ? registered : undefined;
     },
-    find: (tenant, name) => findEntry(contents.tenants.get(tenant)?.get(name), name),
+    requireSignIn(name) {
+      parts.log('server_requires_sign_in', { server: name });
+      update({ discoveredSignIns: new Set([...(layers.discoveredSignIns ?? []), name]) });
+    },
     get: (tenant, id) => findEntry(contents.byId.get(tenant)?.get(id), id),
     list(tenant) {
       const tenantEntries = contents.tenants.get(tenant);

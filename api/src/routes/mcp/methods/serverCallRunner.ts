@@ -8,7 +8,7 @@ import {
 } from '@behalf/gateway';
 import { isObject } from '@behalf/kernel';
 import type { ConnectLinks } from '../../oauth/connect.ts';
-import { type ObserveRequestParts, createObserveRequest } from '../../ops/observeRequest.ts';
+import { type ObserveRequestParts, createObserveRequest } from '../../../http/inbound.ts';
 import { endpointKey } from '../endpoint.ts';
 import { type McpRequest, createMcpInbound, supportsServerRequests } from '../request.ts';
 import type { RequestIdentity, RequestState, RequestStates } from '../requestState.ts';

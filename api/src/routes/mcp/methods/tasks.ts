@@ -9,7 +9,7 @@ import {
   tasksCapability,
 } from '@behalf/gateway';
 import type { Clock, Keyring } from '@behalf/kernel';
-import { createObserveRequest } from '../../ops/observeRequest.ts';
+import { createObserveRequest } from '../../../http/inbound.ts';
 import { endpointKey } from '../endpoint.ts';
 import { type McpRequest, type Method, createMcpInbound } from '../request.ts';
 import { RpcFault, invalidParams, rpcCode } from '../rpc.ts';

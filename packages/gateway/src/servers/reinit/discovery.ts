@@ -8,7 +8,7 @@ import type { ItemList } from '../../upstream/listAll.ts';
 import type { OpenOptions, RemoteTarget } from '../../upstream/target.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import { UpstreamError } from '../../upstream/upstreamError.ts';
-import type { ServerSnapshot } from '../definition.ts';
+import { type ServerSnapshot, parseDraftName } from '../definition.ts';
 import { type ProbeParts, probeTools } from '../probe.ts';
 import { renderUnauthenticatedTarget } from '../render.ts';
 
@@ -55,11 +55,24 @@ export async function discoverUnauthenticated(
 
 interface ProbeGrantParts extends SendParts, UnauthenticatedParts {}
 
+type ProbeGrant = (server: ServerSnapshot, principal: UserPrincipal, token: NewToken) => Promise<ProbeResult>;
+
+/** Probes servers and drafts. A draft is not in the registry, and only the user who created it can use it. */
+export function createGrantProbe(parts: ProbeGrantParts): ProbeGrant {
+  return (server, principal, token) => {
+    const isOwn = server.tenant === principal.tenant && server.author === principal.userId;
+    const isDraft = parseDraftName(server.name) !== undefined;
+    const draftParts = { ...parts, registry: { find: () => server }, canSee: () => isOwn };
+    const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+    return probeGrant(isDraft ? draftParts : parts, server, principal, token, signal);
+  };
+}
+
 /**
  * Checks whether a server accepts a new token: lists the tools with it over a private connection. Does not change the
  * credential that calls use. `unverified`: the server also shows its tools without a token, so the result proves nothing.
  */
-export async function probeGrant(
+async function probeGrant(
   parts: ProbeGrantParts,
   { name }: ServerSnapshot,
   principal: UserPrincipal,

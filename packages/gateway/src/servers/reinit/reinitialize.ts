@@ -2,6 +2,7 @@ import type { FlowView } from '@behalf/contracts';
 import { type Clock, toAbortSignal, withTimeout } from '@behalf/kernel';
 import type { AllowedServer } from '../../access/allowedServer.ts';
 import { ReauthNeeded, SignInRequired } from '../../credentials/signInRequired.ts';
+import type { OAuthFlows } from '../../credentials/signin/createOAuthServices.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { UserPrincipal } from '../../principal/principal.ts';
 import type { Inbound } from '../../toolcall/inbound.ts';
@@ -38,6 +39,16 @@ export interface SignInStarter {
     principal: UserPrincipal,
     signInRequired: SignInRequired,
   ): Promise<FlowView>;
+}
+
+/** Starts a sign-in, or joins the pending one. Asks for the scopes and claims that the refused call lacked. */
+export function createSignInStarter(flows: Pick<OAuthFlows, 'start'>): SignInStarter {
+  return {
+    async start(server, principal, { reason, detail }) {
+      const widenedScopes = reason === 'insufficient_scope' ? detail.scopes : undefined;
+      return (await flows.start(server, principal, { widenedScopes, claims: detail.claims })).flow;
+    },
+  };
 }
 
 /**
