@@ -11,10 +11,10 @@ import { EXIT_CONFIG, EXIT_TRY_LATER, StartError } from './runtime/lifecycle.ts'
 import { version } from './runtime/version.ts';
 import { readWeb } from './http/staticFiles.ts';
 
-/** SIGTERM to exit takes at most 10 s: this much for answers under way, the rest for closing what is open. */
+/** The process exits within 10 s after SIGTERM: 5 s for requests in flight, the rest to close components. */
 const SHUTDOWN_GRACE_MS = 5_000;
 const FORCED_EXIT_MS = 9_700;
-/** And this much more while a token is being renewed: what its answer brings may be all that is left of a grant. */
+/** Additional time if a token refresh is in flight: its response may contain the only valid refresh token of a grant. */
 const REFRESH_GRACE_MS = 10_000;
 
 async function main(record: EnvRecord, { redactor, addSecrets }: SecretRedaction): Promise<void> {
@@ -29,7 +29,7 @@ async function main(record: EnvRecord, { redactor, addSecrets }: SecretRedaction
     if (isStopping) return;
     isStopping = true;
     process.exitCode = exitCode;
-    // Armed first: whatever hangs below, the process ends.
+    // Scheduled first, so that the process ends even if the shutdown hangs.
     const exit = () => process.exit(exitCode);
     const exitUnlessRefreshing = () =>
       gateway.isRefreshing() ? void systemClock.timer(REFRESH_GRACE_MS, exit, { keepAlive: true }) : exit();
@@ -43,7 +43,7 @@ async function main(record: EnvRecord, { redactor, addSecrets }: SecretRedaction
     } catch (error) {
       logger.error('Shutdown failed', { error });
     }
-    // The log's last line is on its way; nothing else is waited for.
+    // Leaves time to write the last log line. Nothing else is awaited.
     systemClock.timer(100, () => process.exit(exitCode), { keepAlive: true });
   };
 
@@ -67,7 +67,7 @@ async function main(record: EnvRecord, { redactor, addSecrets }: SecretRedaction
     process.on('SIGHUP', () => gateway.reload());
 
     const link = await gateway.createSetupLink();
-    // Not through the log: its redaction would take the secret out, and a log is no place for it.
+    // Not logged: the link contains a secret.
     if (link !== null)
       process.stdout.write(`\nCreate the first administrator within 15 minutes:\n  ${link}\n\n`);
     logger.info(`Behalf ${version} is listening on ${base}`, { host: env.HOST, port: server.port });
@@ -97,9 +97,12 @@ interface SecretRedaction {
   addSecrets: (values: readonly string[]) => void;
 }
 
-/** What no log line and no last word may show: the values of secret variables, and later of those the YAML names. */
+/**
+ * The values that log lines and the final error message must not contain: secret variables, and those that the YAML
+ * references.
+ */
 function createSecrets(record: EnvRecord): SecretRedaction {
-  // A list of keys is as secret in its parts.
+  // Each key of a comma-separated list is a secret as well.
   const secretValues = [...secretVariableNames]
     .flatMap((name) => record[name] ?? [])
     .flatMap((text) => [text, ...text.split(',')]);

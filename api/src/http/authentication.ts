@@ -20,29 +20,29 @@ interface AdmissionParts {
   limits: Pick<RateLimits, 'consume'>;
   origins: () => Origins;
   cookie: () => SessionCookie;
-  /** True once the store must not be written any more. */
+  /** True after the store went into maintenance, when writes would be lost. */
   rejectsWrites: () => boolean;
 }
 
-/** What a route asks of its callers. */
+/** The requirements of a route for its callers. */
 export interface RouteRequirements {
   readonly access: Exclude<RouteAccess, 'public'>;
   readonly scope: RouteScope;
-  /** A cookie counts for nothing here. */
+  /** The session cookie is ignored. */
   readonly isTokenOnly?: true;
 }
 
-/** What every request passes before its route, whichever way it came in. */
+/** The checks before every route, for fast routes and Express routes alike. */
 export interface Admission {
-  /** Meant for us, not forged by another site, and not a write that would be lost. Throws otherwise. */
+  /** Checks Host, CSRF and maintenance. Throws if the request is refused. */
   check(req: IncomingMessage): void;
-  /** Not sent by a page of another site, whatever it presents: a name can be made to lead to us. Throws otherwise. */
+  /** Refuses every foreign `Origin`, also with a token. Protects against DNS rebinding. Throws if the request is refused. */
   checkOrigin(req: IncomingMessage): void;
-  /** Who is calling. Throws unless they may enter. Without I/O when the answer is known. */
+  /** Authenticates and authorizes the caller. Throws if the request is refused. Does no I/O if the caller is cached. */
   authenticate(req: IncomingMessage, requirements: RouteRequirements): Principal | Promise<Principal>;
 }
 
-/** Neither a key nor a token may make what outlives it, or answer what was asked of a person. */
+/** Scope `none` requires a browser session: keys and tokens must not create credentials that outlive them, or give consent. */
 function checkScope({ authentication }: Principal, scope: RouteScope): void {
   if (scope === 'none') {
     if (authentication.via === 'session') return;
@@ -92,8 +92,8 @@ export function createAdmission(parts: AdmissionParts): Admission {
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * A write is refused unless it can only have come from our own page or from a program. Browsers send `Origin` with
- * every write, and cannot send our header across origins without a preflight that we never answer.
+ * CSRF protection. A write is accepted only if it comes from our own page or from a program. Browsers send `Origin` with
+ * every write, and cannot send our header across origins without a preflight, which is never granted.
  */
 function createCsrfCheck(
   origins: () => Origins,
@@ -101,12 +101,13 @@ function createCsrfCheck(
 ): (req: IncomingMessage) => void {
   return (req) => {
     if (SAFE_METHODS.has(req.method ?? '') || req.headers['x-behalf-csrf'] === '1') return;
-    // Nor can they send a token, and who presents one is judged by it and never by a cookie. What else stands in this
-    // header a browser may have put there by itself: Basic and Negotiate ride along like a cookie.
+    // A page cannot send a Bearer token either, and with a token the cookie is ignored. Other schemes do not count: browsers
+    // attach Basic and Negotiate credentials automatically, like a cookie.
     if (/^Bearer /i.test(req.headers.authorization ?? '')) return;
     const { origin } = req.headers;
     if (origin !== undefined && origins().isOwnOrigin(origin)) return;
-    // Without a cookie there is nothing to ride on, but a foreign page could still sign its victim in as somebody else.
+    // Without a cookie there is no session to abuse. A foreign page could still sign its victim in to another account (login
+    // CSRF), so an `Origin` header is refused.
     if (origin === undefined && cookie().read(req) === null) return;
     throw new GatewayError('CSRF_REFUSED');
   };
@@ -115,24 +116,24 @@ function createCsrfCheck(
 interface CallerResolverParts {
   sessions: CallerCache;
   keys: CallerCache;
-  /** Tokens of the identity provider; null when there is none. */
+  /** Bearer tokens; null without an identity provider and an authorization server. */
   bearers: CallerCache | null;
-  /** Throws when a token is good, but not for this request. */
+  /** Throws if a valid token must not be used for this request. */
   checkToken: (caller: Principal, req: IncomingMessage) => void;
   cookie: () => SessionCookie;
   limits: Pick<RateLimits, 'checkAddress' | 'recordRefusal'>;
-  /** The address of who calls, past the proxies that are ours. */
+  /** The IP address of the client behind trusted proxies. */
   clientAddressOf: (req: IncomingMessage) => string;
 }
 
 type Refusal = 'AUTH_REQUIRED' | 'AUTH_TOKEN_INVALID';
 
-/** Who is calling, by whatever they present. Without I/O when the answer is known. */
+/** Authenticates by API key, bearer token or session cookie. Does no I/O if the caller is cached. */
 type CallerResolver = (req: IncomingMessage) => Principal | Promise<Principal>;
 
 /**
- * Whoever presents a token is judged by it alone: a bad one beside a good cookie is refused, or a page that can make a
- * browser send its cookie would get past the check that such a request is our own.
+ * If an `Authorization` header is present, the cookie is ignored. A bad token beside a valid cookie is refused: otherwise a
+ * page could skip the CSRF check by adding a token to a request that the browser sends with the cookie.
  */
 export function createCallerResolver(parts: CallerResolverParts): CallerResolver {
   const { sessions, keys, bearers, checkToken, cookie, limits, clientAddressOf } = parts;
@@ -158,7 +159,10 @@ export function createCallerResolver(parts: CallerResolverParts): CallerResolver
     return caller;
   }
 
-  /** Guessing is slowed down by address. Who is known is not made to wait for a neighbour who guesses. */
+  /**
+   * Limits guessing per network address. Cached credentials are exempt, so that guesses of a neighbor do not affect known
+   * callers.
+   */
   function authenticate(
     req: IncomingMessage,
     cache: CallerCache,
@@ -172,7 +176,7 @@ export function createCallerResolver(parts: CallerResolverParts): CallerResolver
     return resolved.then(
       (caller) => caller ?? reject(req, refusal),
       (error: unknown) => {
-        // Asking about a stranger cost as much as about one who guesses, and may have been just that.
+        // An unknown token during an outage of the provider may be a guess as well, and costs as much.
         if (!isKnown && error instanceof GatewayError && error.code === 'OPENID_UNAVAILABLE')
           limits.recordRefusal(clientAddressOf(req));
         throw error;
@@ -225,15 +229,15 @@ export function createBearerResolver(
 }
 
 /**
- * What concerns the gateway as a whole is not for the administrator of one customer's tenant: they could reload what
- * all others use, and see how much others do. Tokens cannot name the operator's own tenant.
+ * Restricts a route to administrators of the default tenant (operators). Administrators of other tenants must not reload the
+ * shared configuration or see the load of others. Tokens cannot claim the default tenant of the operator.
  */
 export function requireOperator({ tenant }: Pick<Principal, 'tenant'>): void {
   if (tenant === DEFAULT_TENANT) return;
   throw new GatewayError('FORBIDDEN', { detail: 'Only administrators of the whole gateway can do this.' });
 }
 
-/** An administrator of the whole gateway: the same as `requireOperator`, for who is answered either way. */
+/** As `requireOperator`, for routes that serve both. */
 export function isOperator(caller: Principal): boolean {
   return isAdmin(caller) && caller.tenant === DEFAULT_TENANT;
 }

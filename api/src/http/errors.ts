@@ -9,20 +9,23 @@ export interface ProblemResponse {
   headers: Record<string, string>;
 }
 
-/** An existing front end localises exactly these when it finds them in `error`; for others it prints a sentence. */
+/** LibreChat translates exactly these values of `error`. For other values it shows a sentence. */
 const CODES_IN_ERROR = new Set<string>([
   'MCP_INSPECTION_FAILED',
   'MCP_DOMAIN_NOT_ALLOWED',
   'MCP_OAUTH_SECRET_REENTRY_REQUIRED',
 ]);
 
-/** RFC 6750 section 3: what a program should present, and that what it presented is no good. */
+/** The `WWW-Authenticate` challenges (RFC 6750 section 3). */
 const challenges = new Map<ErrorCode, string>([
   ['AUTH_REQUIRED', 'Bearer'],
   ['AUTH_TOKEN_INVALID', 'Bearer error="invalid_token"'],
 ]);
 
-/** The one map from an error to an HTTP answer (RFC 9457). What is not ours becomes INTERNAL with an incident id. */
+/**
+ * Maps errors to problem responses (RFC 9457). An unexpected error becomes INTERNAL with an incident id; its details are only
+ * logged.
+ */
 export function createProblemMap({
   random,
   logger,
@@ -45,7 +48,7 @@ export function createProblemMap({
 function asGatewayError(error: unknown): GatewayError | null {
   if (error instanceof GatewayError) return error;
   if (error instanceof StoreUnavailableError) return new GatewayError('STORE_UNAVAILABLE', { cause: error });
-  // What the body parser throws carries a `type` and a status of its own.
+  // Errors of the Express body parser have `type` and `status`.
   if (error instanceof Error && 'type' in error && 'status' in error) {
     if (error.status === 413) return new GatewayError('REQUEST_TOO_LARGE');
     if (error.status === 400 || error.status === 415) {
@@ -54,7 +57,7 @@ function asGatewayError(error: unknown): GatewayError | null {
       });
     }
   }
-  // Express: a path that cannot be percent-decoded.
+  // Express throws a URIError if a path cannot be percent-decoded.
   if (error instanceof URIError) return new GatewayError('NOT_FOUND');
   return null;
 }
@@ -84,7 +87,7 @@ function toProblemResponse(error: GatewayError, incidentId?: string): ProblemRes
   return { problem, headers };
 }
 
-/** The token that the caller came with is not enough: which claims it lacks, where the identity provider says so. */
+/** The challenge for an insufficient token, with the missing claims if the identity provider named them. */
 function bearerChallenge({ claims }: NonNullable<GatewayError['challenge']>): string {
   if (claims === undefined) return 'Bearer error="invalid_token"';
   return `Bearer error="insufficient_claims", claims="${Buffer.from(claims).toString('base64')}"`;

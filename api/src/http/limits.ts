@@ -1,32 +1,32 @@
 import { GatewayError, type Principal, networkOf } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 
-/** `calls`: tool calls, reads and lists. `writes`: whatever else changes something. */
+/** `calls`: tool calls, reads and lists. `writes`: all other changes. */
 type RateClass = 'calls' | 'writes';
 
 export interface RateLimits {
-  /** Counts one request, or throws with the time after which the next one is taken. */
+  /** Counts one request. Throws with the time until the next one is allowed. */
   consume(principal: Pick<Principal, 'tenant' | 'userId'>, rateClass: RateClass): void;
-  /** A token or a key from this address was refused. */
+  /** Counts a refused token or key from this address. */
   recordRefusal(address: string): void;
-  /** Throws while too many were: before the next one is looked at. */
+  /** Throws while the address has too many refusals. Called before a credential is checked. */
   checkAddress(address: string): void;
 }
 
 interface RateLimitParts {
   readonly clock: Clock;
   readonly perMinute: Readonly<Record<RateClass, number>>;
-  /** How many callers, and how many networks, are told apart. */
+  /** How many callers, and how many networks, have a bucket of their own. */
   readonly maxTracked?: number;
 }
 
 const MAX_TRACKED = 50_000;
-/** Guesses at 256 random bits are hopeless; this keeps them from costing much. A misconfigured client stays below it. */
+/** Guessing 256 random bits is hopeless; the limit bounds its cost. A misconfigured client stays below it. */
 const REFUSALS_PER_MINUTE = 300;
 
 /**
- * What one caller may ask of this process. In memory: a limit that had to ask the store would cost every call more than
- * what it protects, so each replica gives its own share.
+ * Rate limits per caller and per network address, in the memory of this process. A limit shared by all replicas would need a
+ * store access per call, which costs more than what it protects. Each replica therefore grants its own share.
  */
 export function createRateLimits({ clock, perMinute, maxTracked = MAX_TRACKED }: RateLimitParts): RateLimits {
   const buckets = {
@@ -49,35 +49,38 @@ export function createRateLimits({ clock, perMinute, maxTracked = MAX_TRACKED }:
   };
 }
 
-/** What is left of somebody's minute, in parts of a request: whole numbers, so that nothing is lost by rounding. */
+/**
+ * A token bucket. `remaining` is counted in fractions of a request, as integers, so that refilling does not accumulate
+ * rounding errors.
+ */
 interface Bucket {
   remaining: number;
   updatedAt: number;
 }
 
-/** One limit for many, each by a pair of names. */
+/** Token buckets with equal limits, identified by two names. */
 interface TokenBuckets {
-  /** Takes one: 0, or the milliseconds until there is one again. */
+  /** Takes one token. Returns 0, or the milliseconds until a token is available. */
   consume(group: string, name: string): number;
-  /** The same without taking. */
+  /** As `consume`, without taking a token. */
   peek(group: string, name: string): number;
   readonly size: number;
 }
 
 const MINUTE_MS = 60_000;
-/** With as many parts as a minute has milliseconds, each millisecond gives `perMinute` of them. */
+/** A bucket gains `perMinute` units per millisecond, so one request costs as many units as a minute has milliseconds. */
 const UNITS_PER_REQUEST = MINUTE_MS;
 
-/** Maps in a map: a key put together from both names would be made anew with every request. */
+/** Nested maps, because a concatenated key would have to be built for every request. */
 interface Generation {
   readonly groups: Map<string, Map<string, Bucket>>;
   size: number;
 }
 
 /**
- * Token buckets that hold a minute's worth and fill up steadily. They live in two generations: who is seen moves to the
- * younger one, and the older one is dropped as a whole, without a timer or a search. By then its buckets were full again,
- * unless there are too many to remember.
+ * Token buckets with a capacity of one minute. They live in two generations: a bucket that is used moves to the current
+ * generation, and the previous generation is dropped as a whole, without a timer or a search. A dropped bucket is full again
+ * unless there are more than `maxBuckets`.
  */
 export function createTokenBuckets({
   clock,
@@ -96,18 +99,18 @@ export function createTokenBuckets({
   function rotateGenerations(now: number): void {
     const age = now - startedAt;
     if (age < MINUTE_MS && current.size < maxBuckets / 2) return;
-    // Two minutes in silence: nobody in either has anything left to remember.
+    // After two minutes all buckets of both generations are full.
     previous = age >= 2 * MINUTE_MS ? createGeneration() : current;
     current = createGeneration();
     startedAt = now;
   }
 
-  /** Where they stand now, or undefined for a full minute. */
+  /** The refilled bucket; undefined if it is full. */
   function refill(group: string, name: string, now: number): Bucket | undefined {
     rotateGenerations(now);
     const bucket = current.groups.get(group)?.get(name) ?? previous.groups.get(group)?.get(name);
     if (!bucket) return undefined;
-    // A clock that was set back gives nothing and takes nothing.
+    // If the clock was set back, the bucket does not change.
     const elapsedMs = Math.max(0, now - bucket.updatedAt);
     bucket.remaining = Math.min(capacity, bucket.remaining + elapsedMs * perMinute);
     bucket.updatedAt = now;
@@ -156,9 +159,9 @@ interface InFlightLimits {
 
 export const inFlightLimits: InFlightLimits = { maxPerUser: 64, maxTotal: 2_000 };
 
-/** Counts what is under way, so that one user cannot hold the memory and the connections of everybody. */
+/** Limits the concurrent calls per user and in total, so that one user cannot use up memory and connections. */
 export interface InFlightLimiter {
-  /** Throws when there is no room. */
+  /** Throws MCP_RATE_LIMITED at the limit. */
   acquire(user: string): void;
   release(user: string): void;
 }

@@ -5,21 +5,21 @@ import type { ProblemResponse } from './errors.ts';
 import { type Route, publicRoute } from './route.ts';
 import { createMatchPath, segmentsOf } from './router.ts';
 
-/** The gateway as an OAuth resource server: which tokens count where, and where to get one. */
+/** The gateway as an OAuth resource server (RFC 6750, RFC 9728): which tokens are accepted, and where clients get one. */
 export interface McpResourceServer {
   readonly routes: readonly Route[];
-  /** Throws unless the token that a caller is known by counts for this request. Whoever has no token has nothing to ask. */
+  /** Throws unless the bearer token of the caller is valid for this request. Other credentials are not restricted. */
   readonly check: (caller: Principal, req: IncomingMessage) => void;
-  /** At an MCP endpoint, a refusal also says where the document about it is. */
+  /** Adds the metadata URL and the scopes to `WWW-Authenticate` of refusals at MCP endpoints (RFC 9728 section 5.1). */
   readonly challenge: (response: ProblemResponse, req: IncomingMessage) => ProblemResponse;
 }
 
 export interface McpResourceServerParts {
-  /** Who issues tokens for us. Null: API keys alone, and there is nowhere to send anybody. */
+  /** The authorization server. Null if only API keys are accepted. */
   readonly issuer: (() => string) | null;
-  /** What a user's token of the identity provider must have been given for, at MCP endpoints. */
+  /** The scopes that tokens of the identity provider need at MCP endpoints. */
   readonly scopes: readonly string[];
-  /** What clients are told to ask for. */
+  /** The scopes in the metadata. */
   readonly offeredScopes: readonly string[];
   readonly endpoints: EndpointResources;
   readonly baseUrl: () => string;
@@ -43,9 +43,9 @@ export function createMcpResourceServer(parts: McpResourceServerParts): McpResou
       ) {
         throw new GatewayError('AUTH_TOKEN_INVALID');
       }
-      // Nothing is delegated to a program: its roles say what it may do.
+      // A service principal acts for itself, so its roles decide and scopes do not apply.
       if (kind === 'service' || endpoints.findByPath(path) === null) return;
-      // Our own are given for nothing else.
+      // Tokens of our own authorization server are issued for MCP endpoints only.
       if (authentication.grant) return;
       if (!scopes.every((required) => isScopeGranted(required, authentication.scopes ?? [])))
         throw new GatewayError('TOKEN_SCOPE');
@@ -66,13 +66,13 @@ export function createMcpResourceServer(parts: McpResourceServerParts): McpResou
   };
 }
 
-/** RFC 6750, section 3.1. */
+/** RFC 6750 section 3.1. */
 const INSUFFICIENT_SCOPE = 'Bearer error="insufficient_scope"';
 
-/** Entra is asked for a scope with the API's name before it, and writes only what follows into the token. */
+/** Entra scopes are requested with the API name as prefix; the token contains only the part after it. */
 function isScopeGranted(required: string, granted: readonly string[]): boolean {
   const shortName = required.slice(required.lastIndexOf('/') + 1);
-  // Whatever was consented to: the token names it instead.
+  // `.default` requests all consented scopes. The token contains their names instead.
   if (shortName === '.default') return granted.length > 0;
   return granted.includes(required) || granted.includes(shortName);
 }
@@ -82,23 +82,23 @@ function pathOf({ url = '/' }: IncomingMessage): string {
   return queryStart === -1 ? url : url.slice(0, queryStart);
 }
 
-/** The MCP endpoints as resources that tokens are issued for (RFC 8707, RFC 9728): their public addresses are their names. */
+/** The MCP endpoints as resources for which tokens are issued (RFC 8707, RFC 9728). Their public URLs are the identifiers. */
 export interface EndpointResources {
-  /** Whether a token with this audience was issued for one of our endpoints, or for all of them. */
+  /** Whether the audience is an endpoint of this gateway, or all of them. */
   readonly isEndpoint: (audience: string) => boolean;
-  /** Whether such a token counts for a request to this path. */
+  /** Whether a token with this audience is valid for a request to this path. */
   readonly covers: (audience: string, path: string) => boolean;
-  /** The endpoint that answers at this path; null: none does. */
+  /** The endpoint at this path; null if there is none. */
   readonly findByPath: (path: string) => EndpointResource | null;
 }
 
 interface EndpointResource {
   readonly resource: string;
-  /** Where the document about it is. */
+  /** The URL of its metadata document. */
   readonly metadata: string;
 }
 
-/** RFC 9728, section 3: the path of the resource follows. */
+/** RFC 9728 section 3: the path of the resource is appended. */
 const METADATA_PATH = '/.well-known/oauth-protected-resource';
 export const ALL_SERVERS_PATH = '/mcp';
 const ONE_SERVER_PATH = '/mcp/:serverName';
@@ -106,7 +106,7 @@ const ONE_SERVER_PATH = '/mcp/:serverName';
 const matchServerPath = createMatchPath(ONE_SERVER_PATH);
 
 export function createEndpointResources({ baseUrl }: { baseUrl: () => string }): EndpointResources {
-  /** In one spelling: a name may be escaped in several ways. */
+  /** The path in canonical form, because a name can be percent-encoded in several ways. */
   function canonicalPath(path: string): string | null {
     const segments = segmentsOf(path);
     if (segments.length === 2 && segments[1] === ALL_SERVERS_PATH.slice(1)) return ALL_SERVERS_PATH;
@@ -114,7 +114,7 @@ export function createEndpointResources({ baseUrl }: { baseUrl: () => string }):
     return serverName === undefined ? null : `${ALL_SERVERS_PATH}/${encodeURIComponent(serverName)}`;
   }
 
-  /** The canonical path that an audience names, `/` for the whole origin; null: it is not ours. */
+  /** The canonical path of an audience, `/` for the whole origin; null if it is not an endpoint. */
   function pathOf(audience: string): string | null {
     const origin = baseUrl();
     if (audience === origin || audience === `${origin}/`) return '/';
@@ -127,7 +127,7 @@ export function createEndpointResources({ baseUrl }: { baseUrl: () => string }):
       const audiencePath = pathOf(audience);
       const requestPath = canonicalPath(path);
       if (audiencePath === null || requestPath === null) return false;
-      // Whoever may use all servers at once may use one.
+      // A token for all servers is valid for each of them.
       return audiencePath === '/' || audiencePath === ALL_SERVERS_PATH || audiencePath === requestPath;
     },
     findByPath(path) {
@@ -140,24 +140,24 @@ export function createEndpointResources({ baseUrl }: { baseUrl: () => string }):
 }
 
 interface MetadataRouteParts {
-  /** Who issues tokens for us. */
+  /** The authorization server. */
   readonly issuer: () => string;
   readonly scopes: readonly string[];
   readonly baseUrl: () => string;
 }
 
-/** A client asks once for a sign-in. */
+/** Clients read the document once per sign-in. */
 const CACHE_ONE_HOUR = 'public, max-age=3600';
 
 /**
- * What clients read to find out where to get a token (RFC 9728). Every name has such a document: whether there is a server
- * of that name is nothing that a stranger is told.
+ * Protected resource metadata (RFC 9728). Every server name has a document, so that the response does not reveal which
+ * servers exist.
  */
 function metadataRoutes({ issuer, scopes, baseUrl }: MetadataRouteParts): Route[] {
   function send(res: Response, path: string): void {
     res
       .set('Cache-Control', CACHE_ONE_HOUR)
-      // It is public, and pages that are MCP clients read it too.
+      // Public, because MCP clients that run in web pages read it as well.
       .set('Access-Control-Allow-Origin', '*')
       .set('Cross-Origin-Resource-Policy', 'cross-origin')
       .json({

@@ -12,12 +12,12 @@ interface FastRouterParts {
   problemOf: (error: unknown, req: IncomingMessage) => ProblemResponse;
 }
 
-/** Takes a request if it is for a hot route, and says so. What it does not take goes to the framework. */
+/** Serves requests for fast routes and returns true. Other requests are left to Express. */
 type FastRouter = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 /**
- * Express alone halves the rate of tool calls, so the hottest routes run before it: with the same checks in the same
- * order, as plain functions.
+ * Router of the fast routes on node:http. Express alone halves the rate of tool calls. The checks and their order are the
+ * same as for Express routes.
  */
 export function createFastRouter({ routes, admission, headers, problemOf }: FastRouterParts): FastRouter {
   const matchers = routes.map((route) => ({
@@ -27,7 +27,7 @@ export function createFastRouter({ routes, admission, headers, problemOf }: Fast
   }));
   const endBatched = createBatchedResponses();
   const prefixes = pathPrefixes(routes.map(({ path }) => path));
-  // As a flat list: an object would be copied for each answer.
+  // A flat list, because Node copies a header object for each response.
   const jsonHeaders = Object.entries({
     ...apiHeaders(headers),
     'Content-Type': 'application/json; charset=utf-8',
@@ -78,7 +78,7 @@ export function createFastRouter({ routes, admission, headers, problemOf }: Fast
       ...problemHeaders,
       'Content-Type': `application/${route.formatError ? 'json' : 'problem+json'}; charset=utf-8`,
       'Content-Length': Buffer.byteLength(text),
-      // What is still being sent is read by nobody: the connection ends with the answer.
+      // The rest of the request body is not read, so the connection cannot be reused.
       ...(!req.complete && { Connection: 'close' }),
     });
     res.end(text);
@@ -101,7 +101,7 @@ export function createFastRouter({ routes, admission, headers, problemOf }: Fast
   };
 }
 
-/** What hot routes begin with: most other requests are told apart by it. */
+/** The static prefixes of the fast routes. Most other requests are rejected by comparing them. */
 function pathPrefixes(paths: readonly string[]): readonly string[] {
   const staticPrefixes = [...new Set(paths.map((path) => path.replace(/\/?:.*$/, '')))];
   return staticPrefixes.filter(
@@ -109,10 +109,13 @@ function pathPrefixes(paths: readonly string[]): readonly string[] {
   );
 }
 
-/** Reads a path such as `/api/mcp/servers/:serverName/tools` as Express does, for routes that do without it. */
+/**
+ * Matches a path such as `/api/mcp/servers/:serverName/tools` as Express does. Returns the decoded parameters; null if it
+ * does not match.
+ */
 type MatchPath = (segments: readonly string[]) => Readonly<Record<string, string>> | null;
 
-/** The segments of a path. Express takes one slash at the end for none. */
+/** The segments of a path. One trailing slash is ignored, as in Express. */
 export function segmentsOf(path: string): readonly string[] {
   const segments = path.split('/');
   if (segments.length > 2 && segments.at(-1) === '') segments.pop();
@@ -149,8 +152,8 @@ function decode(value: string): string | null {
 }
 
 /**
- * Ends answers together, when all that came in with this turn of the loop has been looked at: requests to servers go out
- * before them, and whoever waits for several is woken once. Each wake-up costs about as much as a call's own work.
+ * Flushes responses in `setImmediate`, so that upstream requests of the same event loop turn are sent first, and a client
+ * that waits for several responses wakes up once. Each wake-up costs about as much CPU as a call.
  */
 type EndBatched = (res: ServerResponse, text: string) => void;
 
@@ -170,7 +173,7 @@ function end(res: ServerResponse, text: string): void {
   try {
     res.end(text);
   } catch {
-    // The others have to be answered all the same.
+    // The other responses must be sent as well.
     res.destroy();
   }
 }

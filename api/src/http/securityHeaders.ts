@@ -1,10 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
 
-/**
- * The headers of every answer. They are the same for all of them, so helmet is asked once and the hot path pays for
- * writing them alone.
- */
+/** The headers of every response. They are constant, so helmet runs once and not per request. */
 export function securityHeaders(options: { https: boolean }): Record<string, string> {
   const headers: Record<string, string> = { 'Cache-Control': 'no-store' };
   const recorder = {
@@ -24,8 +21,8 @@ export function securityHeaders(options: { https: boolean }): Record<string, str
         baseUri: ["'none'"],
       },
     },
-    // The setup link holds its secret in the address: no other site is told. Under `no-referrer` a browser would also
-    // hide the origin of our own forms from us.
+    // The setup link contains a secret, so no other site receives the referrer. `no-referrer` would also hide the origin of
+    // our own forms, which the CSRF check needs.
     referrerPolicy: { policy: 'same-origin' },
     strictTransportSecurity: options.https,
   })({} as IncomingMessage, recorder as unknown as ServerResponse, (error?: unknown) => {
@@ -35,10 +32,10 @@ export function securityHeaders(options: { https: boolean }): Record<string, str
   return headers;
 }
 
-/** Those that say something about an answer that is no document. Each one is written for every call. */
+/** The headers that matter for responses that are not documents. Each header costs time on the hot path. */
 const API_HEADER_NAMES = [
   'Cache-Control',
-  // It also says that nobody may frame the answer.
+  // Contains `frame-ancestors`.
   'Content-Security-Policy',
   'Strict-Transport-Security',
   'X-Content-Type-Options',
@@ -49,9 +46,8 @@ export function apiHeaders(headers: Readonly<Record<string, string>>): Record<st
 }
 
 /**
- * What the page of the interface may do; everything else of the answer is as everywhere. Scripts and styles come from us
- * alone and none stands in the page. Pictures and sounds that tools give are data in the page: nothing is fetched from
- * anywhere else for them. No text becomes markup or script: no script may make a policy that would allow it.
+ * The policy of the web interface. Scripts and styles come from our origin only; nothing is inline. Images and audio from
+ * tool results are embedded as data. Trusted Types without policies prevent DOM XSS.
  */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -69,7 +65,7 @@ const contentSecurityPolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** Everything a browser offers that the interface has no use for. It writes to the clipboard, and never reads it. */
+/** Browser features that the interface does not use. It writes to the clipboard but never reads it. */
 const disabledFeatures = [
   'accelerometer',
   'browsing-topics',

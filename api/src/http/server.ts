@@ -11,7 +11,7 @@ import { createFastRouter, createMatchPath, segmentsOf } from './router.ts';
 
 export interface RunningHttpServer {
   readonly port: number;
-  /** Takes no new connection, lets what is in flight finish for `graceMs`, then cuts it. */
+  /** Accepts no new connections, waits up to `graceMs` for requests in flight, then closes all connections. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export async function openHttpServer(
   { host, port, clock }: { host: string; port: number; clock: Clock },
 ): Promise<RunningHttpServer> {
   const server = createServer(
-    // A client that dribbles its headers must not hold a connection for minutes.
+    // Slow clients must not hold a connection for minutes (slowloris).
     { requestTimeout: 60_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 },
     listener,
   );
@@ -36,7 +36,7 @@ export async function openHttpServer(
         isClosing = false;
       });
       server.close();
-      // A connection whose answer was under way stays open for a next request that we will not take.
+      // A keep-alive connection stays open after its last response, so idle connections are closed repeatedly.
       const closeIdle = () => {
         server.closeIdleConnections();
         if (isClosing) clock.timer(CLOSE_IDLE_INTERVAL_MS, closeIdle);
@@ -52,13 +52,13 @@ export async function openHttpServer(
 export interface AppParts {
   routes: readonly Route[];
   admission: Admission;
-  /** Of every answer. */
+  /** Headers of every response. */
   headers: Readonly<Record<string, string>>;
   problemOf: (error: unknown, req: IncomingMessage) => ProblemResponse;
   trustProxy: number;
 }
 
-/** The request listener. It never listens itself. */
+/** Creates the request listener: fast routes first, then Express. */
 export function createApp(parts: AppParts): RequestListener {
   const { routes, admission, headers, problemOf, trustProxy } = parts;
   const handleFast = createFastRouter({ routes: routes.filter(isFastRoute), admission, headers, problemOf });
@@ -68,7 +68,7 @@ export function createApp(parts: AppParts): RequestListener {
   app.disable('etag');
   app.set('trust proxy', trustProxy);
   app.set('query parser', 'simple');
-  // The hot door compares letter by letter; so does everything else.
+  // Fast routes are case-sensitive, so Express routes are as well.
   app.enable('case sensitive routing');
   app.use((req, res, next) => {
     res.set(headers);
@@ -99,9 +99,9 @@ export function createApp(parts: AppParts): RequestListener {
   app.use(() => {
     throw new GatewayError('NOT_FOUND');
   });
-  // Express knows an error handler by its four parameters.
+  // Express recognizes an error handler by its four parameters.
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
-    // There is nobody to tell, and leaving is no incident.
+    // The client disconnected.
     if (res.destroyed) return;
     if (res.headersSent) {
       res.destroy();
@@ -119,7 +119,7 @@ export function createApp(parts: AppParts): RequestListener {
     if (route.access === 'public') return route.handle(req, res);
     const caller = await admission.authenticate(req, route);
     if (route.access === 'caller') return route.handle(req, res, caller);
-    // Nothing but a user gets past the other kinds; said again because what follows acts in a user's name.
+    // Admission already refuses other callers. This check narrows the type and guards against an error there.
     if (caller.kind !== 'user') throw new GatewayError('FORBIDDEN');
     return route.handle(req, res, caller);
   }
@@ -132,20 +132,19 @@ export function createApp(parts: AppParts): RequestListener {
 export interface CorsParts {
   readonly routes: readonly Route[];
   readonly allowedOrigins: () => ReadonlySet<string>;
-  /** Every request that is not answered here. */
+  /** Handles every request that is not answered here. */
   readonly next: RequestListener;
 }
 
-/** What a client reads of an answer besides its body. */
+/** The response headers that a page can read. */
 const EXPOSED_HEADERS = 'Mcp-Session-Id, WWW-Authenticate, Retry-After';
-/** What a client sends. Nothing that makes a request one of our own pages. */
+/** The request headers that a page can send. The CSRF header is not among them. */
 const ALLOWED_REQUEST_HEADERS = /^(authorization|content-type|accept|last-event-id|mcp-[\w!#$%&'*+.^`|~-]+)$/;
 const PREFLIGHT_MAX_AGE = '600';
 
 /**
- * Lets pages of allowed origins use the routes that are open to them (CORS), and those alone. From here on such a page is a program: its
- * cookies and its origin are taken off the request, so that nothing but the token it presents can count, and no check
- * behind this one has an exception for it.
+ * CORS for pages of allowed origins, on the routes that are open to them. The cookie and the `Origin` of such a request are
+ * removed, so that only its token counts and later checks need no exception for CORS.
  */
 export function createCorsListener({ routes, allowedOrigins, next }: CorsParts): RequestListener {
   const allowedRoutes = new Map<string, { match: ReturnType<typeof createMatchPath>; methods: string[] }>();
@@ -163,7 +162,7 @@ export function createCorsListener({ routes, allowedOrigins, next }: CorsParts):
     return undefined;
   }
 
-  /** True: it is answered. */
+  /** Returns true if the response was sent. */
   function handleCrossOrigin(req: IncomingMessage, res: ServerResponse, origin: string): boolean {
     const methods = allowedOrigins().has(origin) ? allowedMethods(req.url ?? '/') : undefined;
     if (!methods) return false;

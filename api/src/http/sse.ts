@@ -1,22 +1,75 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '@behalf/kernel';
 
-const EVENT_KEEP_ALIVE_MS = 15_000;
-/** Whoever has not read for this long is left: what it does not read would be kept for it. */
-const MAX_UNREAD_MS = 60_000;
+export const KEEP_ALIVE_MS = 15_000;
+/** A client that reads nothing for this long is disconnected, because unread data is buffered for it. */
+const MAX_UNREAD_BEATS = 4;
+const MAX_UNREAD_MS = MAX_UNREAD_BEATS * KEEP_ALIVE_MS;
+/** More than there are lists and resources that one client subscribes to. */
+const MAX_PENDING_KEYS = 128;
 
-/** Server-sent events on an answer. Nothing is sent before the first event: until then an error has a status. */
+interface SseWriterParts {
+  readonly clock: Clock;
+  /** Sends the headers unless they were sent. */
+  readonly sendHeaders: () => void;
+  /** Runs before each keep-alive comment. Returns false to stop. */
+  readonly onBeat?: () => boolean;
+  readonly onDrain?: () => void;
+}
+
+/** Writes to a response with backpressure. Comments keep it alive, because proxies close silent connections. */
+function createSseWriter(res: ServerResponse, { clock, sendHeaders, onBeat, onDrain }: SseWriterParts) {
+  let isFull = false;
+  let cancelKeepAlive = scheduleKeepAlive();
+
+  function scheduleKeepAlive() {
+    return clock.timer(KEEP_ALIVE_MS, () => {
+      if (!isOpen()) return;
+      sendHeaders();
+      if (onBeat?.() === false) return;
+      if (!isFull) write(': waiting\n\n');
+      cancelKeepAlive = scheduleKeepAlive();
+    });
+  }
+
+  function isOpen(): boolean {
+    return !res.destroyed && !res.writableEnded;
+  }
+
+  function write(text: string): void {
+    if (!isOpen() || res.write(text) || isFull) return;
+    isFull = true;
+    res.once('drain', () => {
+      isFull = false;
+      onDrain?.();
+    });
+  }
+
+  return { isOpen, write, isFull: () => isFull, stopKeepAlive: () => cancelKeepAlive() };
+}
+
+/** Without an event the data may be empty: such an event only carries its id. */
+function formatEvent(event: string | undefined, text: string, id?: string): string {
+  // Serialized JSON contains no raw line breaks. Text that a server sent and that is forwarded unchanged may.
+  const data = text.includes('\n') || text.includes('\r') ? text.replaceAll(/\r\n|\r|\n/g, ' ') : text;
+  return `${event === undefined ? '' : `event: ${event}\n`}${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
+}
+
+/**
+ * Server-sent events of a REST or chat response. The headers are sent with the first event; until then an error can still set
+ * the status.
+ */
 export interface EventStream {
   readonly isStarted: boolean;
-  /** Told when there is room: a reader that does not keep up misses these, and only these. */
+  /** Drops the event if the client does not keep up. */
   sendIfReady(event: string, data: unknown): void;
-  /** Sends the headers now, so that the caller knows them before there is anything to tell. */
+  /** Sends the headers before the first event. */
   open(): void;
-  /** Sent for certain and in order, unless the reader is gone. Settles when there is room for more. */
+  /** Never drops the event. Resolves when the client keeps up again, or has disconnected. */
   send(event: string, data: unknown): Promise<void>;
-  /** `json` is already text. */
+  /** `json`: the serialized data. */
   end(event: string, json: string): void;
-  /** Stops the timer when no event comes any more. */
+  /** Stops the keep-alive, if the stream will not be used any more. */
   close(): void;
 }
 
@@ -24,34 +77,17 @@ export function createEventStream(
   res: ServerResponse,
   { clock, headers }: { clock: Clock; headers: Readonly<Record<string, string>> },
 ): EventStream {
-  let isFull = false;
   let drained: Promise<void> | undefined;
-  let cancelKeepAlive = scheduleKeepAlive();
-
-  function scheduleKeepAlive() {
-    return clock.timer(EVENT_KEEP_ALIVE_MS, () => {
-      sendHeaders();
-      // A comment: proxies on the way close what stays silent.
-      if (!isFull) write(': waiting\n\n');
-      cancelKeepAlive = scheduleKeepAlive();
-    });
-  }
+  const writer = createSseWriter(res, { clock, sendHeaders });
 
   function sendHeaders(): void {
     if (res.headersSent) return;
     res.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' });
   }
 
-  function write(text: string): void {
-    if (res.destroyed || res.writableEnded) return;
-    if (res.write(text) || isFull) return;
-    isFull = true;
-    res.once('drain', () => (isFull = false));
-  }
-
-  /** Never rejects: for who is gone there is room for everything. */
+  /** Never rejects. A disconnected client is always ready. */
   function waitForDrain(): Promise<void> {
-    if (!isFull || res.destroyed) return Promise.resolve();
+    if (!writer.isFull() || res.destroyed) return Promise.resolve();
     return (drained ??= new Promise((resolve) => {
       const cancelTimeout = clock.timer(MAX_UNREAD_MS, () => res.destroy());
       const onDrain = () => {
@@ -70,7 +106,7 @@ export function createEventStream(
     },
     sendIfReady(event, data) {
       sendHeaders();
-      if (!isFull) write(formatEvent(event, JSON.stringify(data)));
+      if (!writer.isFull()) writer.write(formatEvent(event, JSON.stringify(data)));
     },
     open() {
       sendHeaders();
@@ -78,46 +114,34 @@ export function createEventStream(
     },
     send(event, data) {
       sendHeaders();
-      write(formatEvent(event, JSON.stringify(data)));
+      writer.write(formatEvent(event, JSON.stringify(data)));
       return waitForDrain();
     },
     end(event, json) {
-      cancelKeepAlive();
+      writer.stopKeepAlive();
       sendHeaders();
-      write(formatEvent(event, json));
+      writer.write(formatEvent(event, json));
       res.end();
     },
-    close: () => cancelKeepAlive(),
+    close: () => writer.stopKeepAlive(),
   };
 }
 
-/** JSON has no raw line breaks, except where a server's own text is passed on as it came. */
-function formatEvent(event: string, json: string): string {
-  const data = json.includes('\n') || json.includes('\r') ? json.replaceAll(/\r\n|\r|\n/g, ' ') : json;
-  return `event: ${event}\ndata: ${data}\n\n`;
-}
-
-export const KEEP_ALIVE_MS = 15_000;
-/** Whoever has not read for four comments is left: what it does not read would be kept for it. */
-const MAX_UNREAD_BEATS = 4;
-/** More than lists and what one may subscribe to. */
-const MAX_PENDING_KEYS = 128;
-
-/** Messages of the protocol as server-sent events. Nothing is sent before the first one: until then there is a status. */
+/** MCP messages as server-sent events. The headers are sent with the first event; until then an error can set the status. */
 export interface MessageStream {
   readonly isStarted: boolean;
-  /** Neither ended nor left. */
+  /** The stream was not ended, and the client has not disconnected. */
   readonly isOpen: boolean;
   start(): void;
-  /** Told when there is room: a reader that does not keep up misses these, and only these. */
+  /** Drops the message if the client does not keep up. */
   sendIfReady(text: string, id?: string): void;
-  /** The last of each key is told as soon as there is room, for what means "ask again": however slowly somebody reads. */
+  /** Sends the latest message of each key when the client keeps up. For notifications that mean "list again". */
   sendLatest(key: string, text: string): void;
-  /** `text` may be empty: then the event says no more than its id. */
+  /** With an empty `text` the event only carries its id. */
   send(text: string, id?: string): void;
-  /** `replaced`: somebody else reads from here on, and what this one has not read by now it never will. */
+  /** `isReplaced`: another connection continues the stream, so unread data is discarded. */
   end(options?: { isReplaced?: boolean }): void;
-  /** Stops the comments, for an answer that is given without events. */
+  /** Stops the keep-alive, for a response that is not a stream. */
   close(): void;
 }
 
@@ -125,25 +149,16 @@ export function createMessageStream(
   res: ServerResponse,
   { clock, headers }: { clock: Clock; headers: readonly string[] },
 ): MessageStream {
-  let isFull = false;
   let unreadBeats = 0;
   const pending = new Map<string, string>();
-  let cancelKeepAlive = scheduleKeepAlive();
+  const writer = createSseWriter(res, { clock, sendHeaders: start, onBeat, onDrain: flushPending });
+  const { isOpen } = writer;
 
-  function scheduleKeepAlive() {
-    return clock.timer(KEEP_ALIVE_MS, () => {
-      if (!isOpen()) return;
-      start();
-      unreadBeats = isFull ? unreadBeats + 1 : 0;
-      if (unreadBeats >= MAX_UNREAD_BEATS) return void res.destroy();
-      // A comment: proxies on the way close what stays silent.
-      if (!isFull) write(': waiting\n\n');
-      cancelKeepAlive = scheduleKeepAlive();
-    });
-  }
-
-  function isOpen(): boolean {
-    return !res.destroyed && !res.writableEnded;
+  function onBeat(): boolean {
+    unreadBeats = writer.isFull() ? unreadBeats + 1 : 0;
+    if (unreadBeats < MAX_UNREAD_BEATS) return true;
+    res.destroy();
+    return false;
   }
 
   function start(): void {
@@ -152,20 +167,16 @@ export function createMessageStream(
     res.flushHeaders();
   }
 
-  function write(text: string): void {
-    if (!isOpen() || res.write(text) || isFull) return;
-    isFull = true;
-    res.once('drain', () => {
-      isFull = false;
-      flushPending();
-    });
+  function write(text: string, id?: string): void {
+    // An event named `message` without data would make some clients parse an empty message.
+    writer.write(text === '' ? formatEvent(undefined, '', id ?? '') : formatEvent('message', text, id));
   }
 
   function flushPending(): void {
     for (const [key, text] of pending) {
-      if (isFull) return;
+      if (writer.isFull()) return;
       pending.delete(key);
-      write(formatMessageEvent(text, undefined));
+      write(text);
     }
   }
 
@@ -179,38 +190,28 @@ export function createMessageStream(
     start,
     sendIfReady(text, id) {
       start();
-      if (!isFull) write(formatMessageEvent(text, id));
+      if (!writer.isFull()) write(text, id);
     },
     sendLatest(key, text) {
       start();
-      if (!isFull) write(formatMessageEvent(text, undefined));
+      if (!writer.isFull()) write(text);
       else if (pending.has(key) || pending.size < MAX_PENDING_KEYS) pending.set(key, text);
     },
     send(text, id) {
       start();
-      write(formatMessageEvent(text, id));
+      write(text, id);
     },
     end({ isReplaced = false } = {}) {
-      cancelKeepAlive();
+      writer.stopKeepAlive();
       pending.clear();
       if (!isOpen()) return;
-      if (isFull && isReplaced) return void res.destroy();
+      if (writer.isFull() && isReplaced) return void res.destroy();
       res.end();
-      // Whoever does not read the rest is left as well: nobody looks after it any more.
-      if (!isFull) return;
-      const cancel = clock.timer(MAX_UNREAD_BEATS * KEEP_ALIVE_MS, () => res.destroy());
+      // A client that does not read the rest is disconnected as well.
+      if (!writer.isFull()) return;
+      const cancel = clock.timer(MAX_UNREAD_MS, () => res.destroy());
       res.once('close', cancel);
     },
-    close: () => cancelKeepAlive(),
+    close: () => writer.stopKeepAlive(),
   };
-}
-
-/** JSON has no raw line breaks, except where a server's own text is passed on as it came. */
-function formatMessageEvent(text: string, id: string | undefined): string {
-  // Named `message`, some readers would look for one in it.
-  if (text === '') return `id: ${id ?? ''}\ndata: \n\n`;
-  const data = text.includes('\n') || text.includes('\r') ? text.replaceAll(/\r\n|\r|\n/g, ' ') : text;
-  return id === undefined
-    ? `event: message\ndata: ${data}\n\n`
-    : `event: message\nid: ${id}\ndata: ${data}\n\n`;
 }

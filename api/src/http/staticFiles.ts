@@ -3,25 +3,25 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { Request, Response } from 'express';
 
-/** One file of the interface as it is sent. */
+/** A file of the interface. */
 interface WebFile {
   readonly type: string;
-  /** The strong tag of the plain bytes; a compressed form is another representation, and gets one of its own. */
+  /** The strong ETag of the uncompressed bytes. Each compressed form is another representation with its own ETag. */
   readonly tag: string;
   readonly uncompressed: Buffer;
   readonly br?: Buffer;
   readonly gzip?: Buffer;
 }
 
-/** The built interface, in memory. */
+/** The built interface in memory. */
 export interface WebFiles {
-  /** The page that all its addresses begin with. */
+  /** The HTML page of the single-page interface. */
   readonly index: Buffer;
-  /** What the page loads, by its name below `/assets/`. */
+  /** The files below `/assets/`, by name. */
   readonly assets: ReadonlyMap<string, WebFile>;
 }
 
-/** Whatever else the folder holds is not ours to serve. */
+/** The served file types. Other files in the folder are ignored. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['.js', 'text/javascript; charset=utf-8'],
   ['.css', 'text/css; charset=utf-8'],
@@ -31,8 +31,8 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The interface as `tools/build.mjs` built it, with the compressed forms that stand beside its files. Read once: what is
- * served is what the process started with, and no request reads a path. Null when it was not built.
+ * Reads the interface that `tools/build.mjs` built, with its precompressed files. Requests never read from disk. Null if the
+ * interface was not built.
  */
 export function readWeb(dir: string): WebFiles | null {
   const indexPath = join(dir, 'index.html');
@@ -58,9 +58,9 @@ function readWebFile(path: string): WebFile | undefined {
   return { type, tag, uncompressed, ...(br && { br }), ...(gzip && { gzip }) };
 }
 
-/** Sends a file in the smallest form that the caller takes; 304 when they have that form already. */
+/** Sends a file in the smallest encoding that the client accepts; 304 if the client already has it. */
 export function sendFile(req: Request, res: Response, { type, tag, uncompressed, br, gzip }: WebFile): void {
-  // Whatever is chosen, a cache has to ask what the next one takes.
+  // Set for every encoding, so that caches distinguish clients by what they accept.
   res.set({ 'Content-Type': type, Vary: 'Accept-Encoding' });
   if (br && req.acceptsEncodings('br')) send(res, br, `${tag}-br`, 'br');
   else if (gzip && req.acceptsEncodings('gzip')) send(res, gzip, `${tag}-gzip`, 'gzip');

@@ -18,36 +18,39 @@ import type { Logger } from './logger.ts';
 interface LoadFailure {
   ok: false;
   diagnostics: Diagnostic[];
-  /** The whole explanation, for a terminal or a log. */
+  /** All diagnostics as text, for a terminal or a log. */
   message: string;
 }
 export type ReloadResult = { ok: true } | LoadFailure;
 
-/** What runs, and where it came from. */
+/** A loaded configuration. */
 interface Snapshot {
   settings: Settings;
   /** The servers as the file has them. */
   definitions: Readonly<Record<string, unknown>>;
   source: 'file' | 'built-in';
-  /** Environment variables that the file names. */
+  /** The environment variables that the file references. */
   variables: readonly string[];
-  /** The whole file with a mask for every secret. */
+  /** The content of the file with all secrets masked. */
   redacted: Readonly<Record<string, unknown>>;
   warnings: readonly Diagnostic[];
 }
 
-/** The running configuration: one frozen snapshot, swapped whole or not at all. */
+/** The current configuration: one immutable snapshot. A reload replaces the whole snapshot or nothing. */
 export interface Configuration {
   current(): Settings;
   isBuiltIn(): boolean;
-  /** The servers as the file has them, before anything was read into them. */
+  /** The definitions of the servers as written in the file. */
   definitions(): Readonly<Record<string, unknown>>;
   variables(): readonly string[];
   /** The values of these variables, which the log must redact. */
   secrets(): readonly string[];
-  /** What runs, for people to look at: without secrets, and what the file was told when it was read. */
+  /** For the administration page: without secrets, with the warnings of the last load. */
   describe(): { file: string | null } & Pick<Snapshot, 'redacted' | 'warnings'>;
-  /** Reads the file again. One that is invalid, unreadable or gone changes nothing. Never throws. */
+  /**
+   * Reads the file again. If the file is invalid, unreadable or missing, the current configuration stays active. Never
+   * throws.
+   */
   reload(): ReloadResult;
   onChange(listener: (settings: Settings) => void): void;
   /** A value that is computed from the settings now and after each reload. */
@@ -60,14 +63,14 @@ interface ConfigurationParts {
   logger: Logger;
 }
 
-/** There is nothing valid to start with; the message explains all of it. */
+/** The process cannot start with this configuration. The message contains all diagnostics. */
 export class InvalidConfigurationError extends Error {
   override readonly name = 'ConfigurationInvalid';
 }
 
 export function createConfiguration({ env, record, logger }: ConfigurationParts): Configuration {
   const file = env.CONFIG_PATH;
-  // Who names a file means that file; without a name its absence means "nothing configured yet".
+  // If CONFIG_PATH is set, the file must exist. Otherwise a missing file means that nothing is configured.
   const hasExplicitPath = (record['CONFIG_PATH'] ?? '').trim() !== '';
   const listeners: ((settings: Settings) => void)[] = [];
 
@@ -92,7 +95,7 @@ export function createConfiguration({ env, record, logger }: ConfigurationParts)
       const settings = builtInSettings(sampleServer());
       return builtInSnapshot(settings);
     }
-    // The sample server is for one person at this machine, not for a network.
+    // The sample server is meant for a single user on this host, so it is not offered on a network.
     logger.warn('No configuration file and not bound to loopback: running without servers', { file });
     const empty = loadSettings('{}', { env: {} });
     if (!empty.ok) throw new Error('The empty configuration must be valid');
@@ -114,7 +117,7 @@ export function createConfiguration({ env, record, logger }: ConfigurationParts)
       return { file: source === 'file' ? file : null, redacted, warnings };
     },
     reload() {
-      // A file that is gone for a moment must not put the sample server in place of the operator's own.
+      // A file that is missing for a moment must not replace the operator’s servers by the sample server.
       const next = load(!hasExplicitPath && current.source === 'built-in');
       if (!next.ok) return next;
       current = next.snapshot;
@@ -201,7 +204,7 @@ function unreadable(file: string, code: string): LoadFailure {
   };
 }
 
-/** What the door out would refuse later is refused here, with its place. */
+/** Reports values that egress would refuse later, with their path in the file. */
 function findProblems(settings: Settings): Finding[] {
   return [
     ...policyProblems(settings),
@@ -243,7 +246,7 @@ function policyProblems({ mcpSettings }: Settings): Finding[] {
   }
 }
 
-/** By absolute paths, because the child has no PATH. */
+/** Absolute paths, because the child process has no PATH. */
 function sampleServer(): { command: string; args: string[] } {
   const script = createRequire(import.meta.url).resolve(
     '@modelcontextprotocol/server-everything/dist/index.js',
@@ -251,16 +254,16 @@ function sampleServer(): { command: string; args: string[] } {
   return { command: process.execPath, args: [script, 'stdio'] };
 }
 
-/** The certificates of each file that the configuration names with `caFile`, as PEM. */
+/** The PEM certificates of each file that a `caFile` setting names. */
 export type CertificateAuthorities = ReadonlyMap<string, string>;
 
 interface CertificateAuthoritiesResult {
-  /** Those that could be read: a file that is missing here vouches for nobody. */
+  /** The files that could be read. A missing file means that no certificate is trusted. */
   readonly authorities: CertificateAuthorities;
   readonly problems: Finding[];
 }
 
-/** Reads every file once. */
+/** Reads each file once. */
 export function readCertificateAuthorities(settings: Settings): CertificateAuthoritiesResult {
   const results = new Map<string, { pem: string } | { problem: [code: string, message: string] }>();
   const authorities = new Map<string, string>();
@@ -297,7 +300,7 @@ function caFilesOf({ servers, identityProviders, authorizationServer }: Settings
     : [...files, { file: documentCaFile, path: ['authorizationServer', 'caFile'] }];
 }
 
-/** The certificates alone: a key that somebody left beside them is not kept in memory. */
+/** Matches certificates only, so that a private key in the same file is not kept in memory. */
 const CERTIFICATE_PATTERN = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 function readCertificates(file: string): { pem: string } | { problem: [code: string, message: string] } {
@@ -324,7 +327,7 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** Where the operator says that tokens are exchanged, and who vouches for users: open to the identity client, also in private space. */
+/** The URLs of identity providers and trusted issuers. The identity client may reach them in private networks as well. */
 export function identityAddresses({ identityProviders, authorizationServer }: Settings): {
   path: Path;
   url: string;
@@ -356,7 +359,7 @@ function toEntries(
   );
 }
 
-/** Where the operator says that models are: open to the chat, also in private space. */
+/** The URLs of chat models. The chat may reach them in private networks as well. */
 export function modelAddresses({ endpoints }: Settings): { path: Path; url: string }[] {
   return endpoints.custom.map(({ baseURL, position }) => ({
     path: ['endpoints', 'custom', position, 'baseURL'],
@@ -364,7 +367,7 @@ export function modelAddresses({ endpoints }: Settings): { path: Path; url: stri
   }));
 }
 
-/** The authority that the file names for this issuer; undefined: the public ones. */
+/** The CA file of the identity provider with this issuer; undefined for the public CAs. */
 export function findCaFile({ identityProviders }: Settings, issuer: string): string | undefined {
   return identityProviders.find((provider) => provider.issuer === issuer)?.caFile;
 }

@@ -4,11 +4,11 @@ import type { Cancel, Clock, Random } from '@behalf/kernel';
 import { StorageFormatError, type StoreTargets, StoreUnavailableError } from '@behalf/stores/open';
 import { InvalidConfigurationError } from './configuration.ts';
 
-/** sysexits.h: a configuration that cannot run, and a hindrance that passes by itself. */
+/** Exit codes of sysexits.h: EX_CONFIG for an invalid configuration, EX_TEMPFAIL for a temporary failure. */
 export const EXIT_CONFIG = 78;
 export const EXIT_TRY_LATER = 75;
 
-/** The gateway cannot start, and the message says what to do. No stack is of use to who reads it. */
+/** The gateway cannot start. The message tells the operator what to do, so no stack trace is printed. */
 export class StartError extends Error {
   override readonly name = 'StartError';
   readonly exitCode: number;
@@ -18,7 +18,7 @@ export class StartError extends Error {
   }
 }
 
-/** A step that fails because of what the operator wrote: the YAML, a key file, a certificate. */
+/** Runs a step that depends on what the operator wrote: the YAML, a key file, a certificate. */
 export function runConfigurationStep<T>(step: () => T): T {
   try {
     return step();
@@ -28,7 +28,7 @@ export function runConfigurationStep<T>(step: () => T): T {
   }
 }
 
-/** A step that needs the store: one that is away may come back, one that cannot be used needs a person. */
+/** Runs a step that needs the store. A store that does not respond may recover; an unusable store needs the operator. */
 export async function runStoreStep<T>(
   { mongoUri, dataDir }: StoreTargets,
   step: () => Promise<T>,
@@ -52,13 +52,13 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A refused storage format names the store itself. */
+/** The message of StorageFormatError already names the store. */
 function storeErrorMessage(where: string, error: unknown): string {
   if (error instanceof StorageFormatError) return error.message;
   return `${where} cannot be used: ${messageOf(error)}`;
 }
 
-/** Which stores the environment asks for. */
+/** The stores that the environment selects. */
 export function storeTargets(env: Env, readFile: (file: string) => string): StoreTargets {
   return {
     dataDir: env.BEHALF_DATA_DIR,
@@ -76,7 +76,7 @@ export function storeTargets(env: Env, readFile: (file: string) => string): Stor
   };
 }
 
-/** What was opened, to be closed in the opposite order, each whatever becomes of the others. */
+/** Closes resources in reverse order of their creation. A failure does not prevent the others from being closed. */
 export interface Disposables {
   add(close: () => Promise<void> | void): void;
   /** Idempotent. */
@@ -103,7 +103,7 @@ export function createDisposables(onError: (error: unknown) => void): Disposable
   };
 }
 
-/** Repeats `work`, one at a time, until it is cancelled. What fails is tried again next time. */
+/** Runs `work` periodically, never concurrently, until it is cancelled. A failed run is ignored. */
 export function setPeriodic(ms: number, clock: Clock, work: () => Promise<unknown>): Cancel {
   let isCancelled = false;
   let cancel: Cancel = () => undefined;
@@ -125,9 +125,9 @@ export function setPeriodic(ms: number, clock: Clock, work: () => Promise<unknow
 
 const HEARTBEAT_MS = 5_000;
 
-/** This gateway's sign of life in the store, so that nothing moves the store under its feet. */
+/** Announces this process in the store with heartbeats, so that a copy of the store does not start while it runs. */
 export interface GatewayPresence {
-  /** False when the store is being moved: this gateway must not start. */
+  /** Returns false if the store is in maintenance. The gateway must not start then. */
   begin(): Promise<boolean>;
   end(): Promise<void>;
   /** True after the store went into maintenance. */
@@ -138,7 +138,7 @@ interface GatewayPresenceParts {
   system: SystemStore;
   clock: Clock;
   random: Random;
-  /** The store went into maintenance while we were out of touch: what we write now would be lost. */
+  /** The store went into maintenance after missed heartbeats. Further writes would be lost. */
   onEvicted: () => void;
 }
 
@@ -163,7 +163,7 @@ export function createGatewayPresence({
         return;
       }
     } catch {
-      // A store that is away now is asked again; `/ready` tells the operator.
+      // Retried with the next heartbeat. `/ready` reports the outage.
     }
     if (!hasEnded) schedule();
   }
@@ -184,7 +184,7 @@ export function createGatewayPresence({
     async end() {
       hasEnded = true;
       cancel();
-      // A beat under way would sign us in again behind our back.
+      // A heartbeat in flight would register the process again after its removal.
       await pendingHeartbeat;
       await system.removeWriter(id);
     },

@@ -2,7 +2,7 @@ import type { Log } from '@behalf/gateway';
 import type { Redactor } from '@behalf/kernel';
 import { createLogger as createWinston, format, transports } from 'winston';
 
-/** One readable line per event; fields beside it for machines. */
+/** A log with one event per line and structured fields. */
 export interface Logger {
   error(event: string, fields?: object): void;
   warn(event: string, fields?: object): void;
@@ -18,7 +18,7 @@ const COLORS: Record<string, string> = {
 };
 const RESET = '\u001b[0m';
 
-/** Pretty on a terminal, JSON elsewhere. Everything passes the redactor, whoever logs it. */
+/** Colored text on a terminal, JSON elsewhere. Every line passes the redactor. */
 export function createLogger(parts: { level: string; pretty: boolean; redactor: () => Redactor }): Logger {
   const { level, pretty, redactor } = parts;
   const line = format.printf(({ level: name, message, timestamp, ...fields }) => {
@@ -42,7 +42,7 @@ export function createLogger(parts: { level: string; pretty: boolean; redactor: 
   };
 }
 
-/** A line break or an escape sequence would let the author of a value write log lines, or colours, of their own. */
+/** Replaces control characters: logged values could otherwise forge log lines or change terminal colors (log injection). */
 function oneLine(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
 }
@@ -51,7 +51,7 @@ function printable(value: unknown): string {
   return oneLine(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** What an operator should look at, of what the parts tell. */
+/** Events of the gateway package that are logged as warnings. */
 const warningEvents: ReadonlySet<string> = new Set([
   'audit_segment_conflict',
   'audit_unavailable',
@@ -74,7 +74,7 @@ const warningEvents: ReadonlySet<string> = new Set([
   'vault_token_endpoint_not_found',
 ]);
 
-/** Where the parts tell what happened: as a warning where somebody should look. */
+/** The log of the gateway package. */
 export function createEventLog(logger: Logger): Log {
   return (event, fields) =>
     warningEvents.has(event) ? logger.warn(event, fields) : logger.info(event, fields);

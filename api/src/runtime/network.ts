@@ -34,58 +34,61 @@ import {
 
 interface NetworkParts extends Omit<EgressParts, 'settings'> {
   settings: Settings;
-  /** The largest answer, and the longest line of an event stream. */
+  /** The maximum response size, and the maximum length of a line in an event stream. */
   limits: Limits;
-  /** Issuers that the environment names: open to the identity client alone, as those of `identityProviders` are. */
+  /** Issuers from environment variables. Only the identity client may reach them, as those of `identityProviders`. */
   identityOrigins: readonly string[];
 }
 
 export interface ReloadableNetwork {
   readonly network: Network;
-  /** To the login's identity provider: what is sent there is never sent on. */
+  /** The identity provider of the login. Redirects are refused. */
   readonly identity: Fetch;
-  /** The same to a provider with an authority of its own, or with a public one. */
+  /** Another identity provider, with its own CA file or the public CAs. */
   identityTo(provider: { readonly caFile: string | undefined }): Fetch;
-  /** To where clients of our own authorization server have their documents and keys. */
+  /** Metadata documents and keys of clients of our own authorization server. */
   readonly documents: Fetch;
-  /** To the models of the configuration, and to nobody else. */
+  /** The configured chat models only. */
   readonly model: Fetch;
-  /** To whoever signs users in at a server. */
+  /** Authorization servers of MCP servers. */
   readonly oauth: OAuthEgress;
-  /** Throws unless a server that a user defines may have this address. */
+  /** Throws if a server that a user defines must not have this URL. */
   checkUserServerUrl(url: string): Promise<void>;
-  /** New rules. What is in the air goes on for a moment under the old ones. */
+  /** Applies new rules. Requests in flight finish under the old ones. */
   update(settings: Settings): void;
   close(): Promise<void>;
 }
 
-/** The entry of `identityProviders` that speaks of the login. */
+/** The entry of `identityProviders` with settings of the login provider. */
 const LOGIN_PROVIDER = 'login';
 
-/** What the operator did not write down is judged as if a user had: what is open to this file's servers alone stays closed. */
+/**
+ * URLs that the operator did not configure are checked like URLs of user-defined servers: addresses that are open to the
+ * servers of the configuration file stay closed.
+ */
 const UNTRUSTED_AUDIENCE = 'user-server';
 
-/** No authority: nobody has a certificate of it. */
+/** An empty CA list: no certificate is trusted. */
 const NO_AUTHORITY = '';
 
-/** How long a request may take is decided where it is known what is asked, not by the door out. */
+/** Timeouts of requests to MCP servers are set by the caller, not by egress. */
 const NO_TIMEOUT_MS = Infinity;
 
 const identityOptions: FetchOptions = {
   audience: 'identity',
-  // Where a token or a secret is sent, a redirect is an attack.
+  // Requests contain tokens and secrets, so redirects are refused.
   redirects: 'refuse',
   timeouts: { headersMs: 10_000, totalMs: 10_000, idleMs: 10_000 },
   limits: { bodyBytes: 1024 * 1024 },
 };
 
-/** Metadata and token answers are small, and nobody waits longer than this for one. */
+/** Metadata and token responses are small, and sign-ins wait for them. */
 const oauthLimits = {
   timeouts: { headersMs: 10_000, totalMs: 10_000, idleMs: 10_000 },
   limits: { bodyBytes: 256 * 1024 },
 } as const satisfies Partial<FetchOptions>;
 
-/** Anybody names the address: it is judged as that of a user's server, and little is read of it. */
+/** Clients choose these URLs, so they are checked like those of user-defined servers, with small limits. */
 const documentOptions: FetchOptions = {
   audience: UNTRUSTED_AUDIENCE,
   redirects: 'refuse',
@@ -95,14 +98,21 @@ const documentOptions: FetchOptions = {
 
 const modelOptions: FetchOptions = {
   audience: 'model',
-  // What is said in a chat, and the key of the model, go where the file says.
+  // Requests contain the conversation and the API key of the model, so redirects are refused.
   redirects: 'refuse',
-  // A model thinks before it speaks. A stream that speaks is as long as it is; what is no stream has this long.
+  // Models respond slowly. A stream has no total timeout; another response must be complete within `totalMs`.
   timeouts: { headersMs: 120_000, totalMs: 180_000, idleMs: 120_000 },
   limits: { bodyBytes: 4 * 1024 * 1024, sseLineBytes: 1024 * 1024 },
 };
 
-/** The door out as the gateway's parts hold it: one name for it, whatever configuration runs. */
+/**
+ * The network access of all components. References stay valid when the rules change: each client looks up the current egress.
+ *
+ * Invariants:
+ * - Every request and every socket passes the guard of `packages/egress` under the current rules.
+ * - Open sockets are checked again when the rules change.
+ * - An unreadable `caFile` trusts no certificate; it never falls back to the public CAs.
+ */
 export function createNetwork(parts: NetworkParts): ReloadableNetwork {
   const { identityOrigins } = parts;
   let rules = toRules(parts.settings, identityOrigins);
@@ -115,13 +125,13 @@ export function createNetwork(parts: NetworkParts): ReloadableNetwork {
     return createEgress({ ...parts, settings });
   }
 
-  /** A file that nobody could read does not make the public authorities count. */
+  /** If a CA file cannot be read, no certificate is trusted. Falling back to the public CAs would weaken the check. */
   function certificateAuthorityOf(caFile: string | undefined): string | undefined {
     return caFile === undefined ? undefined : (rules.authorities.get(caFile) ?? NO_AUTHORITY);
   }
 
   function optionsOf({ audience, proxy, caFile, type, sseReadTimeoutMs }: RemoteTarget): FetchOptions {
-    // Over sse the one long stream is all there is; its silence is the end of the conversation.
+    // With the sse transport, all responses arrive on one stream, so its silence means that the connection is lost.
     const idleMs = type === 'sse' ? sseReadTimeoutMs : NO_TIMEOUT_MS;
     return {
       audience,
@@ -144,7 +154,7 @@ export function createNetwork(parts: NetworkParts): ReloadableNetwork {
     return client;
   }
 
-  /** Looked up again only after a change of the rules: this stands on the way of every call. */
+  /** Looks up the client again only after the rules changed, because this is on the hot path. */
   function sendTo(target: RemoteTarget): Send {
     let cached = { doors: clients, send: clientFor(target).send };
     return (request) => {
@@ -153,7 +163,7 @@ export function createNetwork(parts: NetworkParts): ReloadableNetwork {
     };
   }
 
-  /** A request meets the rules by itself; a socket that stays open is judged when it opens and when they change. */
+  /** Requests are checked individually. A socket is checked when it opens and again whenever the rules change. */
   async function connectTo(target: RemoteTarget, signal: AbortSignal): Promise<Duplex> {
     const currentEgress = egress;
     const options = optionsOf(target);
@@ -177,7 +187,7 @@ export function createNetwork(parts: NetworkParts): ReloadableNetwork {
     try {
       await egress.checkTarget(url, audience);
     } catch (error) {
-      // A name that cannot be resolved just now is no verdict.
+      // A temporary DNS failure is no reason to close the socket.
       if (!(error instanceof EgressError) || getEgressErrorCode(error) !== 'MCP_DOMAIN_NOT_ALLOWED') return;
       socket.destroy();
       throw error;
@@ -198,7 +208,7 @@ export function createNetwork(parts: NetworkParts): ReloadableNetwork {
     };
   }
 
-  /** The certificate that the definition speaks of is the server's: another host has one of the public authorities. */
+  /** Only the origin of the MCP server uses the `caFile` of its definition. Other hosts need a public certificate. */
   function oauthFetch({ audience, settings }: ServerSnapshot, trustedOrigins: readonly string[]): Fetch {
     if (settings.type === 'stdio') throw new TypeError('A stdio server has no OAuth sign-in');
     const proxy = 'proxy' in settings ? settings.proxy : undefined;
@@ -258,7 +268,7 @@ export function createNetwork(parts: NetworkParts): ReloadableNetwork {
     },
     update(settings) {
       const next = toRules(settings, identityOrigins);
-      // Calls that run for long would be cut off for nothing.
+      // Unchanged rules keep the connections of long calls open.
       if (serializeRules(next) === serializeRules(rules)) return;
       const old = egress;
       egress = openEgress(next.egress);
@@ -274,7 +284,7 @@ export function createNetwork(parts: NetworkParts): ReloadableNetwork {
   };
 }
 
-/** What of a configuration the door out goes by. */
+/** The part of the configuration that egress depends on. */
 interface Rules {
   readonly egress: EgressSettings;
   readonly authorities: CertificateAuthorities;
@@ -294,7 +304,7 @@ function toRules(settings: Settings, issuers: readonly string[]): Rules {
   };
 }
 
-/** Undefined where a value of a user stands in it: then nothing is taken for the server's own. */
+/** Undefined if the origin contains a user variable. Then no origin is treated as the server’s own. */
 function originOfTemplate(template: Template): string | undefined {
   const rendered = renderUrl(template, {});
   return rendered.ok ? parseUrl(rendered.text)?.origin : undefined;
@@ -304,7 +314,7 @@ function serializeRules({ egress, authorities, loginCaFile, documentCaFile }: Ru
   return JSON.stringify([egress, [...authorities].sort(), loginCaFile, documentCaFile]);
 }
 
-/** What the door out says, in the words of a diagnosis. Reasons that only an answer can have count as no connection. */
+/** Maps egress errors to diagnosis results. Errors of a response count as `connection`. */
 const problems: Partial<Record<EgressReason, NetworkProblem>> = {
   bad_url: 'not_allowed',
   domain_not_allowed: 'not_allowed',
@@ -317,7 +327,7 @@ const problems: Partial<Record<EgressReason, NetworkProblem>> = {
   connect_timeout: 'timeout',
 };
 
-/** The door out as a diagnosis looks through it: the verdicts and the sockets that calls get. */
+/** The network checks of a diagnosis, with the same rules and sockets as calls. */
 export function createDiagnosisNetwork(
   egress: Pick<ReloadableNetwork, 'network' | 'oauth'>,
 ): DiagnosisNetwork {
@@ -332,12 +342,11 @@ export function createDiagnosisNetwork(
   }
 
   return {
-    // It is the server's own address that is looked at.
+    // The origin under test is the server’s own, so it is trusted as such.
     checkAddress: (server, { url }) => problemOf(egress.oauth.checkUrl(server, url, [new URL(url).origin])),
     connect: (target, signal) =>
       problemOf(
         egress.network.connectTo(target, signal).then((socket) => {
-          // Nothing was said on it, and whatever it still has to say is nobody's.
           socket.on('error', () => undefined).destroy();
         }),
       ),
@@ -354,8 +363,9 @@ interface IdentityIssuerParts {
 }
 
 /**
- * The issuers of the login and of `identityProviders` whose endpoints stand nowhere but in their metadata. They may be on another
- * host than the issuer, and are guarded there. Entra goes by its hosts, whatever its metadata says.
+ * The issuers of the login and of `identityProviders` whose endpoints are known only from their metadata. The endpoints may
+ * be on another host than the issuer; tokens of the gateway are protected there as well. Entra is recognized by its hosts
+ * instead.
  */
 export function createIdentityIssuers(parts: IdentityIssuerParts): OAuthServicesParts['identity'] {
   const { env, configuration, egress, clock } = parts;

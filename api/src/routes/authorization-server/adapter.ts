@@ -7,16 +7,17 @@ import { errors } from './oidcProvider.ts';
 interface AdapterParts {
   readonly records: AuthorizationServerRecords;
   readonly grants: Pick<ClientGrants, 'find' | 'end'>;
-  /** Clients of the operator, by id. */
+  /** Clients of the configuration, by id. */
   readonly clients: ReadonlyMap<string, ClientMetadata>;
-  /** For how long a refresh token that was used answers once more. */
+  /** A used refresh token is accepted once more within this time. */
   readonly replayWindowMs: number;
   readonly clock: Clock;
 }
 
 /**
- * What the library remembers, in our store. Where two processes could both be right (a code, a proof that is good once) the store
- * decides, not the order of a read and a write. A grant is a session of its user: that it ended there ends it here.
+ * The storage adapter of oidc-provider. Where two replicas compete (authorization codes, single-use proofs), an atomic
+ * operation of the store decides, not a read followed by a write. A grant corresponds to a session of its user: if the
+ * session ends, the grant ends.
  */
 export function createAdapter(parts: AdapterParts): (kind: string) => Adapter {
   const { records, grants, clients, replayWindowMs, clock } = parts;
@@ -27,7 +28,7 @@ export function createAdapter(parts: AdapterParts): (kind: string) => Adapter {
     await records.remove('Grant', grantId);
   }
 
-  /** Clients race: two requests with one refresh token, or one whose answer was lost, get the same successor. */
+  /** Two concurrent requests with one refresh token, or a retry after a lost response, receive the same successor. */
   async function isReplayAllowed(id: string, consumedAt: number): Promise<boolean> {
     if (clock.now() - consumedAt >= replayWindowMs) return false;
     const successorRecord = await records.find<{ token: string }>('Successor', id);
@@ -46,7 +47,7 @@ export function createAdapter(parts: AdapterParts): (kind: string) => Adapter {
       const ttlMs = expiresIn === undefined ? UNUSED_CLIENT_TTL_MS : expiresIn * 1_000;
       const options = { ttlMs, family: payload.grantId };
       if (kind !== 'ReplayDetection') return records.put(kind, id, payload, options);
-      // The library looked before, and so did another process.
+      // The library checked before, but another replica may have checked at the same time.
       if (await records.add(kind, id, payload, options)) throw new errors.InvalidClient('already used');
     },
     async find(id) {
@@ -61,7 +62,7 @@ export function createAdapter(parts: AdapterParts): (kind: string) => Adapter {
     },
     async consume(id) {
       if (await records.consume(kind, id)) return;
-      // Another process was faster.
+      // Another replica consumed it first.
       const record = await records.find<AdapterPayload>(kind, id);
       if (record && !(await isConsumed(kind, id, record.consumedAt))) return;
       await endGrant(record?.payload.grantId);
@@ -72,7 +73,7 @@ export function createAdapter(parts: AdapterParts): (kind: string) => Adapter {
       else await records.remove(kind, id);
     },
     revokeByGrantId: (grantId) => records.removeFamily(kind, grantId),
-    // Nothing here is looked up in these ways: there are no sessions of the library's own, and no devices.
+    // Not used: the library has no sessions of its own across requests, and the device flow is disabled.
     findByUid: async () => undefined,
     findByUserCode: async () => undefined,
   });

@@ -4,14 +4,14 @@ import type Provider from 'oidc-provider';
 import { type Client } from 'oidc-provider';
 import { html, page } from '../pages/page.ts';
 
-/** A client's request, as people are asked about it. */
+/** The authorization request of a client, for the consent page. */
 export interface Interaction extends Omit<ConsentPageData, 'token' | 'userName'> {
   readonly provider: Provider;
   readonly client: Client;
   readonly clientId: string;
   readonly redirectUri: string;
   readonly resources: readonly string[];
-  /** Those of the library's own that were asked for. */
+  /** The requested OpenID scopes. */
   readonly scopes: readonly string[];
 }
 
@@ -52,36 +52,36 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Signs of writing direction and the like could make one name look like another. */
+/** Removes control and format characters: a change of the writing direction could make one name look like another. */
 function toDisplayName({ clientName = '' }: Client): string {
   const name = clientName.replace(/\p{C}/gu, '').trim().slice(0, MAX_NAME_LENGTH);
   return name === '' ? 'An unnamed application' : name;
 }
 
-/** An address of its own scheme has no host that anybody vouches for: the scheme is what it is known by. */
+/** A custom scheme has no verifiable host, so the scheme itself is shown. */
 function toDisplayHost(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri);
-  // A program on this machine takes whatever port is free.
+  // Loopback redirects use any free port (RFC 8252 section 7.3).
   if (protocol === 'http:') return hostname;
   return protocol === 'https:' ? host : protocol;
 }
 
-/** What our own page holds and no other can know: it takes the cookie's secret to make it. */
+/** A token that proves that our own page was submitted. Computing it requires the secret of the session cookie. */
 export function createConsentToken(uid: string, sessionSecret: string): string {
   return createHash('sha256').update(`consent:${uid}:${sessionSecret}`).digest('base64url');
 }
 
-/** What somebody is asked. Everything a client says of itself is text, and nothing more. */
+/** The content of the consent page. Values from the client are escaped. */
 interface ConsentPageData {
   readonly uid: string;
-  /** Proves that our own page was answered. */
+  /** Proves that our own page was submitted. */
   readonly token: string;
   readonly clientName: string;
-  /** Who vouches for the name: the host of its document, the operator, or nobody. */
+  /** The source of the client name: its metadata document, the configuration, or the client itself. */
   readonly source:
     { readonly kind: 'document'; readonly host: string } | { readonly kind: 'operator' | 'registered' };
   readonly redirectHost: string;
-  /** It is a program on the user's own machine. */
+  /** The redirect leads to a program on the user’s computer. */
   readonly isLocalRedirect: boolean;
   readonly resource: string;
   readonly userName: string;
@@ -130,12 +130,12 @@ function describeClientSource(source: ConsentPageData['source']) {
 }
 
 /**
- * A form that ends in a redirect leads, for a browser, wherever that goes: on to the identity provider and back to the client.
- * Nobody frames this page: a click that somebody else aimed is no consent.
+ * The content security policy of the consent page. Browsers apply `form-action` to redirects after a form as well, so it
+ * allows the identity provider and the client. Framing is forbidden (clickjacking).
  */
 export function consentPolicy(redirectUri: string, identityProviderOrigin: string | null): string {
   const { protocol, origin } = new URL(redirectUri);
-  // An address of its own scheme has no origin.
+  // A URL with a custom scheme has no origin.
   const client = origin === 'null' ? protocol : origin;
   return [
     "default-src 'none'",
@@ -146,7 +146,7 @@ export function consentPolicy(redirectUri: string, identityProviderOrigin: strin
   ].join('; ');
 }
 
-/** The codes of OAuth are words of a fixed list; a client's own words are not shown. */
+/** `error`: an OAuth error code. Texts of the client are not shown. */
 export function connectionFailedPage(error: string): string {
   return page(
     'Not connected',
@@ -156,7 +156,7 @@ export function connectionFailedPage(error: string): string {
   );
 }
 
-/** Whether somebody is sent to a program on their own machine: any other program there could take its place. */
+/** Whether the redirect leads to a program on the user’s computer. Any other local program could receive it instead. */
 export function isLocalRedirect(redirectUri: string): boolean {
   const { protocol, hostname = '' } = parseUrl(redirectUri) ?? {};
   return protocol !== 'https:' || isLoopbackHost(hostname);

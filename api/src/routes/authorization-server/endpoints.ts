@@ -25,7 +25,7 @@ const queryOf = (req: Request) => {
   return queryStart < 0 ? '' : req.originalUrl.slice(queryStart);
 };
 
-/** The doors of the library, one by one: what is not listed here is not there. */
+/** The endpoints of our own authorization server. Only listed paths reach oidc-provider. */
 export function providerRoutes(parts: ProviderRouteParts): Route[] {
   const { handleWithProvider, settings, limits, clientAddressOf } = parts;
   const { registration } = settings;
@@ -33,7 +33,7 @@ export function providerRoutes(parts: ProviderRouteParts): Route[] {
 
   const interactionLimit = createInteractionLimit(parts);
 
-  /** Somebody's browser is here: it is told on a page, in OAuth's words. */
+  /** Browsers get an error page with an OAuth error code. */
   function sendErrorPage(res: Response, status: number, error: string): void {
     res.status(status).type('html').send(connectionFailedPage(error));
   }
@@ -45,7 +45,7 @@ export function providerRoutes(parts: ProviderRouteParts): Route[] {
       await handleWithProvider(req, res, `/auth${withScope(query)}`);
   }
 
-  /** With what came of it. Where that is not enough, it is asked once more. */
+  /** Continues after the interaction. The library may start another interaction. */
   async function resume(req: Request, res: Response): Promise<void> {
     const path = `/auth/${encodeURIComponent(String(req.params['uid']))}`;
     if (await checkInteractionLimit(req, res, 'resume')) await handleWithProvider(req, res, path);
@@ -63,7 +63,7 @@ export function providerRoutes(parts: ProviderRouteParts): Route[] {
     return false;
   }
 
-  /** One document for both standards (RFC 8414, OpenID Connect Discovery). */
+  /** The metadata document for both standards (RFC 8414, OpenID Connect Discovery). */
   const metadataRoute = (path: string): Route =>
     publicRoute(
       'get',
@@ -72,7 +72,7 @@ export function providerRoutes(parts: ProviderRouteParts): Route[] {
       { allowsCrossOrigin: true },
     );
 
-  /** Guesses at codes, tokens and secrets are slowed down as guesses at keys are. */
+  /** Limits guessing of codes, tokens and secrets per network address, as for API keys. */
   const rateLimitedRoute = (path: string, providerPath: `/${string}`): Route =>
     publicRoute(
       'post',
@@ -106,7 +106,7 @@ export function providerRoutes(parts: ProviderRouteParts): Route[] {
   ];
 }
 
-/** A client that asks for no scope means the one there is (RFC 6749, section 3.3). */
+/** Adds the MCP scope if it is missing: it is the default scope (RFC 6749 section 3.3). */
 function withScope(query: string): string {
   const params = new URLSearchParams(query);
   if ((params.get('scope') ?? '').split(' ').includes(MCP_SCOPE)) return query;

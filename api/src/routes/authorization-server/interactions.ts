@@ -42,7 +42,7 @@ interface InteractionRouteParts {
   } | null;
 }
 
-/** The question is gone, or its client is: it took its document away, or we may not ask for it now. */
+/** The interaction has expired, or its client cannot be loaded any more. */
 const EXPIRED_ERROR_NAMES: ReadonlySet<string> = new Set([
   'SessionNotFound',
   'InvalidClient',
@@ -50,8 +50,9 @@ const EXPIRED_ERROR_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Between a client's request and its answer: who is it, do they agree, and, where an identity provider signs people in, a grant of
- * its own there. Consent comes before that hop, so that nobody is led through a sign-in they did not ask for.
+ * The interaction of an authorization request: sign-in at the gateway, consent, and, with an identity provider, a login there
+ * for this grant. The consent comes before the login, so that a link cannot lead users through a login that they did not
+ * request.
  */
 export function interactionRoutes(parts: InteractionRouteParts): Route[] {
   const {
@@ -68,7 +69,7 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
   } = parts;
   const path = `${MOUNT_PATH}/interaction/:uid`;
 
-  /** Of this browser, by its cookie. Anybody else's is over, and so is one whose address does not fit. */
+  /** The interaction of this browser, by its cookie; null if it has expired or belongs to another URL. */
   async function findInteraction(req: Request, res: Response): Promise<Interaction | null> {
     const provider = await providerSource.getProvider();
     try {
@@ -108,13 +109,13 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
       .send(consentPage({ ...interaction, token, userName: caller.name || caller.email }));
   }
 
-  /** They agree. Who comes from the identity provider gets a grant there that is this client's alone. */
+  /** Creates the grant. A user of the identity provider logs in there first, so that the grant has tokens of its own. */
   async function grantAccess(req: Request, res: Response, caller: UserPrincipal, interaction: Interaction) {
     const { uid, clientId } = interaction;
     if (login?.issuer === caller.issuer) {
       const grant = { session: grantSessionHash(uid), clientId };
       const returnTo = toReturnPath(`${MOUNT_PATH}/interaction/${uid}`);
-      // What was refused to this client for want of a proof is refused to its next grant too, unless it is asked for there.
+      // Pending claims challenges are requested in this login, so that the new grant satisfies them.
       const started = await login.begin(returnTo, async () => caller, { grant });
       login.cookie().write(res, started);
       res.redirect(req.method === 'POST' ? 303 : 302, started.url);
@@ -122,7 +123,7 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
     }
     if (caller.authentication.via !== 'session') throw new GatewayError('FORBIDDEN');
     const { userId: id, tenant, groups } = caller;
-    // Whoever clicks twice agrees once.
+    // A repeated submission must not create a second grant.
     if (!(await grants.find(uid))) {
       await grants.create(
         { id, tenant },
@@ -156,7 +157,7 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
     await provider.interactionFinished(req, res, result, { mergeWithLastSubmission: false });
   }
 
-  /** A client that registered itself stays for as long as somebody uses it. Less than a day before its end nobody does. */
+  /** Keeps a dynamically registered client for the lifetime of the grant plus one day. */
   async function extendClientLifetime(clientId: string): Promise<void> {
     const registered = await records.find<object>('Client', clientId);
     if (!registered) return;
@@ -179,14 +180,14 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
       }
       const existingGrant = await grants.find(interaction.uid);
       if (existingGrant) {
-        // Granted by the very user who is here, after the identity provider had its say.
+        // The browser returns from the login at the identity provider. The grant must belong to this user and this client.
         const isOwnGrant =
           existingGrant.userId === caller.userId && existingGrant.grant?.clientId === interaction.clientId;
         if (isOwnGrant) await finishInteraction(req, res, caller, interaction);
         else sendExpired(res);
         return;
       }
-      // Any program on this machine could use a yes that was given to another one: there it is asked each time.
+      // Consent for local programs is not remembered, because another local program could use it.
       const hasConsent =
         !interaction.isLocalRedirect && (await consents.hasConsent(consentKey(caller, interaction)));
       if (hasConsent) await grantAccess(req, res, caller, interaction);
@@ -195,7 +196,7 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
     signedInRoute(
       'post',
       path,
-      // Only a person in a browser can agree.
+      // Scope `none`: consent requires a browser session.
       'none',
       async (req, res, caller) => {
         const interaction = await findInteraction(req, res);

@@ -1,16 +1,16 @@
-/** The path of the one issuer. */
+/** The path of the issuer. */
 export const MOUNT_PATH = '/as';
-/** What a token allows: to use what its user may use, through an MCP endpoint. */
+/** The scope of access tokens: use of the MCP endpoints as the user. */
 export const MCP_SCOPE = 'mcp';
 
-/** The endpoints that tokens are issued for. */
+/** The resources for which tokens are issued (RFC 8707). */
 export interface TokenResources {
-  /** Where none is named. */
+  /** The resource if a request names none. */
   defaultResource(): string;
   isResource(url: string): boolean;
 }
 
-/** What the library keeps in browsers. `__Secure-`: they have paths of their own, which `__Host-` does not allow. */
+/** The cookies of oidc-provider. `__Secure-`, because their paths are not `/`, which `__Host-` requires. */
 export function cookieNames(secure: boolean) {
   const prefix = secure ? '__Secure-behalf_as' : 'behalf_as';
   return { session: `${prefix}_session`, interaction: `${prefix}_interaction`, resume: `${prefix}_resume` };

@@ -6,17 +6,17 @@ import type { AuthorizationServerRecords } from '@behalf/gateway/authorization-s
 import type { Clock, Fetch } from '@behalf/kernel';
 import { createTokenBuckets } from '../../http/limits.ts';
 
-/** How long somebody has for an answer. */
+/** The lifetime of an interaction. */
 export const INTERACTION_MS = 15 * 60 * 1000;
-/** What a client sends is a few hundred characters, and all of it is kept. */
+/** Normal requests have a few hundred characters. All parameters are stored, so longer requests are refused. */
 export const MAX_QUERY_LENGTH = 4_096;
-/** For one network: as many as come from an office where everybody sets up their clients at once. */
+/** Per network. Enough for an office in which all users connect their clients at the same time. */
 const MAX_INTERACTIONS_PER_MINUTE = 60;
 const MAX_NETWORKS = 10_000;
-/** Of all networks: some 50 MB at their longest. */
+/** For all networks together. At the maximum length they need about 50 MB. */
 const MAX_INTERACTIONS = 5_000;
 
-/** Takes one: 0, or the milliseconds until there is one again. `step` tells questions from going on with one. */
+/** Counts one step of an interaction. Returns 0, or the milliseconds until the next one is allowed. */
 type InteractionLimit = (req: IncomingMessage, step: 'begin' | 'resume') => Promise<number>;
 
 interface InteractionLimitParts {
@@ -27,9 +27,9 @@ interface InteractionLimitParts {
 }
 
 /**
- * Whatever a client asks is kept until its user has answered, and anybody can ask: in the store where tokens are kept too. One
- * network gets no further than its share. Many at once only make the oldest question end sooner: to refuse the newest would
- * let them close this door for everybody.
+ * Limits interactions, because anyone can start one and it is stored until it expires, next to the tokens. Per network there
+ * is a rate limit. If all networks together exceed the capacity, the oldest interactions are removed: refusing new ones would
+ * let an attacker block all sign-ins.
  */
 export function createInteractionLimit(parts: InteractionLimitParts): InteractionLimit {
   const { records, clientAddressOf, clock, maxInteractions = MAX_INTERACTIONS } = parts;
@@ -45,14 +45,14 @@ export function createInteractionLimit(parts: InteractionLimitParts): Interactio
   };
 }
 
-/** Of a client that registered and that nobody said yes to. Others last longer than every grant they were given. */
+/** The lifetime of a registered client without consent. After consent a client outlives its grants. */
 export const UNUSED_CLIENT_TTL_MS = 24 * 60 * 60 * 1000;
 const MAX_REGISTRATION_NETWORKS = 10_000;
-/** All networks together get what so many get each: who has registered has time to be agreed to, whoever else comes. */
+/** The rate limit of all networks together, as a multiple of the limit of one network. */
 const GLOBAL_LIMIT_FACTOR = 10;
 const FULL_RETRY_MS = 60 * 60 * 1000;
 
-/** Takes one: 0, or the milliseconds until it is worth another try. */
+/** Counts one registration. Returns 0, or the milliseconds until a retry makes sense. */
 type RegistrationLimit = (req: IncomingMessage) => Promise<number>;
 
 interface RegistrationLimitParts {
@@ -63,8 +63,8 @@ interface RegistrationLimitParts {
 }
 
 /**
- * Anybody can register, and nobody may keep others from it. Of those that nobody has agreed to, the oldest makes room for the
- * next; only clients in use can be too many.
+ * Limits dynamic client registration (RFC 7591), which is open to anyone. At capacity, the oldest client without consent is
+ * replaced; registration is refused only if all clients are in use.
  */
 export function createRegistrationLimit(parts: RegistrationLimitParts): RegistrationLimit {
   const { records, clientAddressOf, clock } = parts;
@@ -76,7 +76,7 @@ export function createRegistrationLimit(parts: RegistrationLimitParts): Registra
     maxBuckets: 1,
   });
   return async (req) => {
-    // Their own first: what is refused there takes nothing from the others.
+    // The limit of the network is checked first, so that a refused request does not consume the global limit.
     const waitMs =
       networkBuckets.consume('', networkOf(clientAddressOf(req), 'site')) || globalBucket.consume('', '');
     if (waitMs > 0) return waitMs;
@@ -84,15 +84,15 @@ export function createRegistrationLimit(parts: RegistrationLimitParts): Registra
   };
 }
 
-/** Addresses that are not known yet, in a minute, for one network. */
+/** Fetches of uncached documents per minute and network. */
 const MAX_FETCHES_PER_MINUTE = 30;
 const MAX_FETCH_NETWORKS = 10_000;
 
-/** Anybody can name an address: we do not ask without end for somebody who names one after the other. */
+/** Limits the fetches of client metadata documents, because anyone can name a URL (SSRF amplification). */
 export interface ClientFetchLimit {
-  /** What is asked for during this work is on the account of who sent this request. */
+  /** Attributes fetches during `work` to the sender of the request. */
   runForRequest<T>(req: IncomingMessage, work: () => Promise<T>): Promise<T>;
-  /** Whether one more may be asked for now. On nobody's account none is. */
+  /** Counts one fetch. Returns false at the limit, or outside of `runForRequest`. */
   tryConsume(): boolean;
 }
 
@@ -105,7 +105,7 @@ export function createClientFetchLimit(
     perMinute: MAX_FETCHES_PER_MINUTE,
     maxBuckets: MAX_FETCH_NETWORKS,
   });
-  // The library asks in places where it knows of no request.
+  // AsyncLocalStorage, because oidc-provider fetches documents without a reference to the request.
   const requests = new AsyncLocalStorage<IncomingMessage>();
   return {
     runForRequest: (req, work) => requests.run(req, work),
@@ -116,11 +116,11 @@ export function createClientFetchLimit(
   };
 }
 
-/** Whatever came of it: an address that does not answer is no reason to ask it more often. */
+/** Failures are cached as well, so that they do not cause more requests. */
 const CACHE_TTL_MS = 60_000;
-/** Each is as long as the door out lets it be. */
+/** The size of each response is limited by egress. */
 const MAX_CACHED = 200;
-/** What the library reads of an answer; the others are about how it came here. */
+/** The headers that oidc-provider reads. */
 const CACHED_HEADERS = ['cache-control', 'expires', 'content-type'];
 
 interface CachedResponse {
@@ -136,8 +136,8 @@ interface ClientFetchParts {
 }
 
 /**
- * Documents and keys of clients, which are only ever read. The library reads them anew with each request of a client that it
- * makes anew: without a memory of our own, whoever publishes a document could turn us against any address, request by request.
+ * Fetches metadata documents and keys of clients with a cache. oidc-provider fetches them for each new client instance;
+ * without the cache, an attacker could direct one request at any URL per request to the gateway.
  */
 export function createClientFetch({ fetch, fetchLimit, clock }: ClientFetchParts): Fetch {
   const cache = new Map<string, { readonly response: Promise<CachedResponse>; readonly expiresAt: number }>();

@@ -1,6 +1,6 @@
 /**
- * The library, without its one complaint at load time: it names Node 22 as its floor and runs on 20.19, which is ours.
- * Any other warning goes through.
+ * Loads oidc-provider without its warning about the Node version: it recommends Node 22 and works on 20.19, our minimum.
+ * Other warnings pass.
  */
 const { warn } = console;
 console.warn = (...args: unknown[]) => {

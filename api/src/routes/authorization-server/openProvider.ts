@@ -19,7 +19,7 @@ import {
 } from './providerConfiguration.ts';
 import type { ProviderSourceParts } from './providerSource.ts';
 
-/** The library, by our rules. This module and what it imports are loaded by whoever first comes to the authorization server. */
+/** Creates the oidc-provider instance. This module is loaded on first use, because the library is large. */
 export function openProvider(parts: ProviderSourceParts, secrets: AuthorizationServerSecrets): Provider {
   const { settings, issuer, records, grants, clock, log, idJags, random } = parts;
   const replayWindowMs = settings.replayWindowSeconds * 1_000;
@@ -35,7 +35,7 @@ export function openProvider(parts: ProviderSourceParts, secrets: AuthorizationS
       secure: parts.secure(),
     }),
   );
-  // Whoever asks is told our own name, not one that a header brings along: see `asTheLibrary`.
+  // Trusts the forwarded headers, which `createProviderHandler` overwrites with our own origin.
   provider.proxy = true;
   provider.silent = true;
   if (idJags) {
@@ -46,7 +46,7 @@ export function openProvider(parts: ProviderSourceParts, secrets: AuthorizationS
       random,
     });
   }
-  // Kept a little longer than it is asked for.
+  // One second more than the replay window.
   if (replayWindowMs > 0) provider.use(createRotationReplay(records, replayWindowMs + 1_000));
   provider.on('server_error', (_ctx, error) => log('authorization_server_failed', { reason: error.message }));
   provider.on('grant.error', (_ctx, { error }) => log('authorization_server_grant_refused', { error }));
@@ -86,7 +86,10 @@ export interface IdJagGrantParts {
   readonly random: Random;
 }
 
-/** RFC 7523 with an ID-JAG: the identity provider has decided, and nobody is asked. No refresh token: it can decide again. */
+/**
+ * The JWT bearer grant (RFC 7523) with an ID-JAG assertion. The identity provider has authorized the access, so there is no
+ * consent. No refresh token is issued: the client requests another assertion instead.
+ */
 export function registerIdJagGrant(provider: Provider, parts: IdJagGrantParts): void {
   const { idJags, provisioning, grants, random } = parts;
   provider.registerGrantType(
@@ -94,7 +97,7 @@ export function registerIdJagGrant(provider: Provider, parts: IdJagGrantParts): 
     async (ctx) => {
       const { client, params } = ctx.oidc;
       const { assertion, resource: requestedResource } = params as Record<string, string | undefined>;
-      // The assertion names the client it was made for: a name that nobody proved to have is worth nothing.
+      // The assertion is bound to a client, so the client must authenticate.
       if (client.clientAuthMethod === 'none') throw new errors.UnauthorizedClient();
       if (!assertion) throw new errors.InvalidRequest('assertion is missing');
       const { clientId } = client;
@@ -129,7 +132,7 @@ export function registerIdJagGrant(provider: Provider, parts: IdJagGrantParts): 
 
 type Middleware = Parameters<Provider['use']>[0];
 
-/** What the library made of a request, as far as it is looked at. */
+/** The entities of a request in the oidc-provider context. */
 interface RequestEntities {
   readonly entities: Readonly<
     Record<
@@ -140,8 +143,9 @@ interface RequestEntities {
 }
 
 /**
- * Of two answers to one refresh token the second holds what the first did. Two successors that both live would hide a thief among
- * racing clients; with one, whoever comes second with it is noticed.
+ * If a refresh token is used twice within the replay window, both responses contain the same successor. With two valid
+ * successors, the theft of a refresh token could not be told from concurrent clients; with one successor, its second use is
+ * detected (RFC 9700 section 4.14).
  */
 export function createRotationReplay(
   records: Pick<AuthorizationServerRecords, 'add'>,

@@ -15,10 +15,10 @@ import { MCP_SCOPE, MOUNT_PATH, type TokenResources, cookieNames } from './issue
 import { INTERACTION_MS } from './limits.ts';
 import { errors } from './oidcProvider.ts';
 
-/** A token is judged anew with each request; this is how long a client goes without asking for another. */
+/** Every request verifies the grant, so this lifetime only determines how often clients refresh. */
 export const ACCESS_TOKEN_SECONDS = ACCESS_LIFETIME_MS / 1_000;
 const INTERACTION_SECONDS = INTERACTION_MS / 1_000;
-/** Identity Assertion JWT Authorization Grant, section 7: metadata of an authorization server. */
+/** Identity Assertion JWT Authorization Grant, section 7: authorization server metadata. */
 const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
 const GRANT_SECONDS = GRANT_LIFETIME_MS / 1_000;
 
@@ -27,12 +27,12 @@ interface ProviderConfigurationParts {
   readonly secrets: AuthorizationServerSecrets;
   readonly resources: TokenResources;
   readonly users: Pick<UserStore, 'findById'>;
-  /** To clients' documents and keys: how often, it knows. */
+  /** Fetches metadata documents and keys of clients, with a rate limit. */
   readonly fetch: Fetch;
   readonly offersRegistration: boolean;
-  /** Whether an identity provider may vouch for its users here (ID-JAG). */
+  /** Whether ID-JAG assertions are accepted. */
   readonly acceptsIdJags: boolean;
-  /** Whether cookies may be sent over https alone. */
+  /** Whether cookies are sent over https only. */
   readonly secure: boolean;
 }
 
@@ -46,7 +46,7 @@ export function resourceServerInfo(resource: string) {
   } as const;
 }
 
-/** The library as we let it be: what MCP clients need, and nothing that we do not ask for. */
+/** The configuration of oidc-provider: only the features that MCP clients need. */
 export function oidcProviderConfiguration(parts: ProviderConfigurationParts): Configuration {
   const { adapter, secrets, resources, users, fetch, offersRegistration, acceptsIdJags, secure } = parts;
   const cookie = { httpOnly: true, signed: true, sameSite: 'lax', secure, overwrite: true } as const;
@@ -58,14 +58,14 @@ export function oidcProviderConfiguration(parts: ProviderConfigurationParts): Co
       const user = await users.findById(id);
       return user?.disabledAt === null ? { accountId: id, claims: () => ({ sub: id }) } : undefined;
     },
-    // Which grant a token comes from: what ends the one ends the other.
+    // Identifies the grant, so that a token ends with it.
     extraTokenClaims: (_ctx, token) =>
       'grantId' in token && token.grantId ? { [GRANT_CLAIM]: grantSessionHash(token.grantId) } : undefined,
     scopes: ['openid', 'offline_access', MCP_SCOPE],
     claims: { openid: ['sub'] },
     responseTypes: ['code'],
     subjectTypes: ['public'],
-    // Of use where clients know a user by different names; else no reason to ask anywhere.
+    // Only needed for pairwise subjects. Disabled, because it would fetch a URL.
     sectorIdentifierUriValidate: () => false,
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'],
     clientDefaults: {
@@ -76,16 +76,16 @@ export function oidcProviderConfiguration(parts: ProviderConfigurationParts): Co
     },
     enabledJWA: { idTokenSigningAlgValues: [TOKEN_ALGORITHM] },
     extraClientMetadata: {
-      // Its only use is to be asked about once for each client.
+      // oidc-provider calls the validator once per client; the property itself is not used.
       properties: ['software_id'],
       validator: (_ctx, _key, _value, metadata) => normalizeClientMetadata(metadata),
     },
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
     clientBasedCORS: () => false,
-    // How a client knows, before it asks its identity provider, that an assertion of it is taken here.
+    // Clients read here whether ID-JAG assertions are accepted.
     ...(acceptsIdJags && { discovery: { authorization_grant_profiles_supported: [ID_JAG_PROFILE] } }),
-    // What was granted ends with its own session, not with one of the library's.
+    // A grant ends with its own session, not with the session of the library.
     expiresWithSession: () => false,
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: true,
@@ -132,7 +132,7 @@ export function oidcProviderConfiguration(parts: ProviderConfigurationParts): Co
       AuthorizationCode: 60,
       IdToken: ACCESS_TOKEN_SECONDS,
       Interaction: INTERACTION_SECONDS,
-      // Of the library's own session: for the moment between the answer to us and the answer to the client.
+      // The session of the library is needed only between the end of the interaction and the response to the client.
       Session: 60,
       RefreshToken: GRANT_SECONDS,
       Grant: GRANT_SECONDS,
@@ -140,7 +140,7 @@ export function oidcProviderConfiguration(parts: ProviderConfigurationParts): Co
   };
 }
 
-/** The library's own guard of addresses; ours stands at the one door out, and is stricter. */
+/** Removes the SSRF guard of the library. Our egress guard applies instead and is stricter. */
 function withoutDispatcher(init: RequestInit): RequestInit {
   const { dispatcher: _dispatcher, ...rest } = init as RequestInit & { dispatcher?: unknown };
   return rest;
@@ -151,9 +151,9 @@ const MAX_LENGTH = 2_000;
 const SCOPES = new Set(['openid', 'offline_access', MCP_SCOPE]);
 
 /**
- * What a client says of itself, from its document or its registration, before the library reads it. Whoever has an address
- * that no web server has is a native application, whether it says so or not; then plain http leads to this machine alone. Scopes
- * that we do not have are left out: clients name whatever they know.
+ * Normalizes client metadata from a document or a registration. A client with a redirect URI of a local program is native,
+ * even if it claims otherwise; then plain http is limited to loopback. Unknown scopes are removed, because clients request
+ * whatever they know.
  */
 function normalizeClientMetadata(metadata: Record<string, unknown>): void {
   const { redirect_uris: uris, scope, client_name: name } = metadata as ClientMetadata;

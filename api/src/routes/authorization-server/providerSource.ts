@@ -23,19 +23,19 @@ export interface ProviderSourceParts {
   readonly keys: AuthorizationServerKeys;
   readonly records: AuthorizationServerRecords;
   readonly grants: ClientGrants;
-  /** Null where no issuer is trusted to vouch for users. */
+  /** Null if no issuer is trusted for ID-JAG assertions. */
   readonly idJags: { readonly accept: IdJagVerifier; readonly provisioning: Provisioning } | null;
   readonly users: Pick<UserStore, 'findById'>;
-  /** To clients' documents and keys. */
+  /** Fetches metadata documents and keys of clients. */
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
 }
 
-/** Our own authorization server: the library, on our stores, by our rules. */
+/** Creates the oidc-provider instance for the current signing keys. */
 export interface ProviderSource {
-  /** By the keys that count now. Made when somebody first asks for it: the library is loaded for nobody else. */
+  /** The instance with the current keys. Loads the library on first use. */
   getProvider(): Promise<Provider>;
 }
 
@@ -48,7 +48,7 @@ export function createProviderSource(parts: ProviderSourceParts): ProviderSource
         parts.keys.secrets(),
         import('./openProvider.ts'),
       ]);
-      // The library takes its keys once. Another set of them is another instance, around the same records and cookies.
+      // The library reads its keys only at construction. New keys need a new instance on the same records.
       if (current?.secrets !== secrets) current = { secrets, provider: openProvider(parts, secrets) };
       return current.provider;
     },
@@ -59,16 +59,16 @@ interface ProviderHandlerParts {
   readonly providerSource: ProviderSource;
   readonly fetchLimit: Pick<ClientFetchLimit, 'runForRequest'>;
   readonly issuer: () => string;
-  /** What the library calls its own session. */
+  /** The name of the session cookie of the library. */
   readonly sessionCookie: () => string;
 }
 
-/** Lets the library answer. `path` is how it knows the route, with what stands behind the question mark. */
+/** Passes the request to the library. `path`: the path and query that the library expects. */
 export type ProviderHandler = (req: IncomingMessage, res: ServerResponse, path: string) => Promise<void>;
 
 /**
- * What the library reads of a request is made plain first. Its addresses come from our own name and not from headers, and its own
- * session is never brought along: who is signed in, the gateway says, each time anew.
+ * Normalizes requests for oidc-provider: URLs are built from our own origin, not from request headers, and the session cookie
+ * of the library is removed, because the gateway decides who is signed in.
  */
 export function createProviderHandler({
   providerSource,

@@ -18,10 +18,13 @@ interface CallbackRouteParts extends ServerSignInParts {
   readonly signInStats: Pick<SignInStats, 'count'>;
 }
 
-/** What shows that somebody tries states which are not theirs. */
+/** Errors that indicate guessing of `state` values. */
 const GUESS_ERRORS: ReadonlySet<FlowError> = new Set(['flow_unknown', 'invalid_state', 'missing_state']);
 
-/** Where authorization servers send browsers back to. Always a redirect to a page of ours: nothing of theirs is shown. */
+/**
+ * The redirect URI of sign-ins at MCP servers. Always redirects to a page of the gateway, so that no text of the
+ * authorization server is shown.
+ */
 export function callbackRoute(parts: CallbackRouteParts): Route {
   const { oauth, findSignedInUser, limits, clientAddressOf, logger, signInStats } = parts;
 
@@ -37,7 +40,7 @@ export function callbackRoute(parts: CallbackRouteParts): Route {
   async function finish(req: Request, serverName: string): Promise<CallbackResult> {
     try {
       const principal = await findSignedInUser(req);
-      // Whoever may not use the server any more connects nothing; what they began stays as it was.
+      // A user who lost access to the server must not connect it. The flow stays pending.
       if (principal && !(await canUseServer(principal, serverName)))
         return { ok: false, error: 'flow_forbidden' };
       return await oauth.flows.finish({
@@ -162,9 +165,9 @@ function backLink(returnTo: unknown): Html {
 }
 
 /**
- * Tells the page that opened this window how the sign-in ended, in every way there is: a channel of the origin, the opener where
- * the browser left us one, and a note for who looks later. It says nothing that the address does not; whoever hears it asks the
- * gateway.
+ * Reports the result of the sign-in to the page that opened this window, by BroadcastChannel, by `window.opener`, and by
+ * localStorage for pages that load later. The message contains nothing that is not in the URL. The receiver verifies the
+ * result at the gateway.
  */
 const resultScript = `(() => {
   'use strict';

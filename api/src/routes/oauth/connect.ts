@@ -28,11 +28,11 @@ interface ConnectRouteParts extends ServerSignInParts {
 
 const PATH = '/api/mcp/:serverName/oauth/initiate';
 
-/** The connect page: the one way from here to an authorization server, for the user whose sign-in it is and for nobody else. */
+/** The connect page: redirects the user who owns the flow to the authorization server. No other user can continue the flow. */
 export function connectRoutes(parts: ConnectRouteParts): Route[] {
   const { oauth, findSignedInUser, requirePermission } = parts;
 
-  /** What the address says. Whose sign-in it is says the flow, never the address. */
+  /** Validates the request. The flow determines its user; `userId` is only compared. */
   async function readRequest(
     req: Request,
     principal: UserPrincipal,
@@ -55,7 +55,7 @@ export function connectRoutes(parts: ConnectRouteParts): Route[] {
     res.set('Referrer-Policy', 'no-referrer').redirect(res.req.method === 'POST' ? 303 : 302, url);
   }
 
-  /** Somebody looks at this in a browser; a program is told as everywhere. */
+  /** Browsers get an error page, other clients the JSON error. */
   async function withErrorPage(req: Request, res: Response, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -83,7 +83,7 @@ export function connectRoutes(parts: ConnectRouteParts): Route[] {
     signedInRoute(
       'post',
       PATH,
-      // Only a person in a browser can say that it is they who want this.
+      // Scope `none`: confirmation requires a browser session.
       'none',
       async (req, res, caller) =>
         await withErrorPage(req, res, async () => {
@@ -97,8 +97,8 @@ export function connectRoutes(parts: ConnectRouteParts): Route[] {
 }
 
 /**
- * Asks whether it is really this user who wants to sign in at that server. The form answers with a redirect to the authorization
- * server, which browsers hold to be where the form leads: that, and wherever it sends them on over https, is allowed here alone.
+ * The confirmation page of a flow that another browser or a program started. Browsers apply `form-action` to redirects after
+ * a form as well, so the policy of this page allows the authorization server and further https redirects.
  */
 function sendConfirmPage(
   res: Response,
@@ -160,14 +160,14 @@ interface ConnectLinkRouteParts {
 }
 
 /**
- * Whether it is the signed-in user whom a client was told to send to the page of a server. Asked by that page before it offers
- * anything. Nothing is looked up: to others, a server that they do not see and one that they do answer alike.
+ * Checks that a connect link was created for the signed-in user. The connect page calls this before it offers the sign-in.
+ * Nothing is looked up, so existing and missing servers are indistinguishable to other users.
  */
 export function connectLinkRoute({ connectLinks, requirePermission }: ConnectLinkRouteParts): Route {
   return signedInRoute(
     'get',
     '/api/mcp/:serverName/oauth/asked',
-    // Of people in a browser: a program has no page to open.
+    // Scope `none`: the page runs in a browser.
     'none',
     (req, res, caller) => {
       requirePermission()(caller, 'USE');
@@ -181,11 +181,11 @@ export function connectLinkRoute({ connectLinks, requirePermission }: ConnectLin
 }
 
 export interface ConnectLinks {
-  /** The path of the page where this user connects the server. `place`: where the sign-in itself happens. */
+  /** The path of the connect page of a server. `signInLocation`: the path where the sign-in happens. */
   buildConnectPath(caller: Principal, server: string, signInLocation?: unknown): string;
-  /** Whether a link to the page of this server was made for this user, and still counts. */
+  /** Whether a link for this server was created for this user and has not expired. */
   validate(caller: Principal, server: string, reference: string): 'valid' | 'expired' | 'foreign';
-  /** One name for whatever asks this user to connect this server, until they have. */
+  /** The elicitation id of the sign-in at a server. It stays the same until the user signs in or out there. */
   computeElicitationId(caller: Principal, server: string): Promise<string>;
 }
 
@@ -196,15 +196,14 @@ interface ConnectLinksParts {
   readonly registry: Pick<Registry, 'find'>;
 }
 
-/** A link counts for one of these at least and for two at most: then all calls of that time give the same one. */
+/** A link is valid for one to two windows, so that all calls within a window return the same link. */
 const WINDOW_MS = 30 * 60_000;
 const REFERENCE_PATTERN = /^([0-9a-z]{1,12})\.(.{1,100})$/;
 
 /**
- * Links that a client shows to its user. Whoever gets hold of one could send it to somebody else, who would then connect an
- * account of theirs without having asked for it: so it names, by a MAC, the one user it is for. It holds no secret, tells
- * nobody who that is, and opens nothing: the page asks who is signed in there. No store is needed: every replica makes the
- * same link, and knows it.
+ * Links to the connect page that MCP clients show to their user. An attacker could forward their own link to a victim, who
+ * would then connect an account for the attacker (login CSRF). A MAC therefore binds each link to its user. A link contains
+ * no secret and no readable user id. No store is needed: every replica computes and verifies the same link.
  */
 export function createConnectLinks({ keyring, clock, vault, registry }: ConnectLinksParts): ConnectLinks {
   function createReference(caller: Principal, server: string): string {
@@ -231,7 +230,7 @@ export function createConnectLinks({ keyring, clock, vault, registry }: ConnectL
       const credentials = knownServer
         ? await vault.list(tenant, credentialHolder(caller), knownServer.id)
         : [];
-      // A sign-in, and its end, are counted: what is asked for after one of them is another matter.
+      // Each sign-in and sign-out changes the generations, and so the id.
       const generations = credentials.map(({ id, generation }) => [id, generation]).sort();
       const name = JSON.stringify([principalKey(caller), knownServer?.id ?? server, generations]);
       return `behalf:${createHash('sha256').update(name).digest('base64url')}`;

@@ -15,7 +15,7 @@ import type { Origins } from '../../http/origins.ts';
 import { callerDisconnect, parseBody, readBody } from '../../http/request.ts';
 import { type Route, signedInRoute } from '../../http/route.ts';
 
-/** Beginning, following and ending a sign-in at a server. */
+/** Starts, follows and cancels sign-ins at servers. */
 export function flowRoutes(parts: ServerSignInParts): Route[] {
   const { oauth, requirePermission } = parts;
   const { flows } = oauth;
@@ -24,7 +24,7 @@ export function flowRoutes(parts: ServerSignInParts): Route[] {
       const { serverName } = req.params;
       const { returnTo, label, scopes } = readBody(req, StartFlowRequest);
       const server = await findSignInServer(parts, caller, serverName);
-      // A program begins it for its user, who then goes on in a browser: that one is asked.
+      // With an API key, the browser that continues the flow is not known yet; the connect page asks for confirmation there.
       const bindsBrowser = caller.authentication.via === 'session';
       const { flow, isJoined, browserSecret } = await flows.start(server, caller, {
         returnTo,
@@ -39,7 +39,7 @@ export function flowRoutes(parts: ServerSignInParts): Route[] {
     signedInRoute(
       'post',
       '/api/mcp/:serverName/oauth/bind',
-      // A cookie is of no use to a program.
+      // Scope `none`: binding sets a cookie.
       'none',
       async (req, res, caller) => {
         const { serverName } = req.params;
@@ -68,7 +68,7 @@ export function flowRoutes(parts: ServerSignInParts): Route[] {
   ];
 }
 
-/** What the doors of sign-ins at servers share. */
+/** Shared by all routes of sign-ins at servers. */
 export interface ServerSignInParts extends ServerLookupParts, AccessParts {
   readonly oauth: OAuthServices;
   readonly drafts: Pick<ServerDrafts, 'authorize'>;
@@ -80,7 +80,7 @@ export function attemptCookies({ origins }: Pick<ServerSignInParts, 'origins'>):
   return createAttemptCookies(origins());
 }
 
-/** The server, or the draft of one, at which somebody signs in: by the name that stands in the address. */
+/** The server or draft with this name, if the caller may sign in there. */
 export async function findSignInServer(
   parts: ServerSignInParts,
   principal: UserPrincipal,

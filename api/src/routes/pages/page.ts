@@ -1,6 +1,6 @@
 import type { GatewayError } from '@behalf/gateway';
 
-/** The frame of every page: no script, one style sheet of our own. */
+/** The frame of server-rendered pages. */
 export function page(title: string, body: Html): string {
   return html`<!doctype html>
     <html lang="en">
@@ -17,7 +17,7 @@ export function page(title: string, body: Html): string {
     </html> `.text;
 }
 
-/** Text that is already HTML. */
+/** Text that is HTML and is not escaped again. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -25,7 +25,7 @@ export class Html {
   }
 }
 
-/** Everything put into the template is escaped, unless it is Html itself. */
+/** Builds HTML. Values are escaped unless they are `Html`. */
 export function html(
   strings: TemplateStringsArray,
   ...values: (string | number | Html | readonly Html[])[]
@@ -43,7 +43,7 @@ function render(value: string | number | Html | readonly Html[]): string {
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** What went wrong, read out by a screen reader as soon as the page is there. */
+/** `role="alert"`: screen readers announce the error when the page loads. */
 export function errorBox(error: GatewayError | undefined): Html {
   if (!error) return html``;
   const fields = (error.errors ?? []).map(
@@ -61,7 +61,7 @@ export function errorBox(error: GatewayError | undefined): Html {
   </div>`;
 }
 
-/** The same field on every form, so that a password manager knows it again. */
+/** The same field in every form, so that password managers recognize it. */
 export function emailField(value: string, { focus = false } = {}): Html {
   return html`<label for="email">Email</label>
     <input

@@ -10,19 +10,19 @@ const noAccountsHint = html`<p class="empty">
 const localFormHint = html`<p class="hint">Or sign in with an account of this gateway:</p>`;
 
 interface SignInState {
-  /** Whether people can sign in at the identity provider. */
+  /** True if browsers can also sign in at the OpenID Connect provider. */
   offersOpenId: boolean;
   email?: string;
   error?: GatewayError;
-  /** What became of a login at the identity provider. */
+  /** The message about a failed login at the identity provider. */
   failure?: Html;
-  /** Nobody can sign in yet. */
+  /** There are no accounts yet. */
   noAccounts?: boolean;
-  /** The path of ours to go to afterwards. */
+  /** The path to continue with after the sign-in. */
   returnTo?: string;
 }
 
-/** Where the focus is: with who typed an address already on the password, else on the first way to sign in. */
+/** The focus is on the password if the email is known, otherwise on the first way to sign in. */
 export function signInPage(state: SignInState): string {
   const { offersOpenId, email = '', error, failure = EMPTY, noAccounts = false, returnTo = '/' } = state;
   const hasEmail = email !== '';
@@ -30,7 +30,7 @@ export function signInPage(state: SignInState): string {
   const openIdUrl = hasReturnTo
     ? `/oauth/openid?${new URLSearchParams({ returnTo }).toString()}`
     : '/oauth/openid';
-  // A plain link: whoever signs in there comes back by a redirect, and no form of ours may lead to another site.
+  // A link and not a form, because the policy of the page forbids forms that lead to another site.
   const openIdSection = html`<p>
       <a class="button" href="${openIdUrl}" ${hasEmail ? EMPTY : html`autofocus`}>
         Sign in with your organization
@@ -60,7 +60,7 @@ export function signInPage(state: SignInState): string {
   );
 }
 
-/** What a login that failed comes back with, by the `error` in its address. Whatever else stands there is not ours. */
+/** Messages by the `error` parameter of the URL. Other values are ignored. */
 const MESSAGES: ReadonlyMap<unknown, string> = new Map([
   ['openid_failed', 'The sign-in at your organization failed. Try again.'],
   [
@@ -70,10 +70,10 @@ const MESSAGES: ReadonlyMap<unknown, string> = new Map([
   ['forbidden', 'Your organization account is not allowed to sign in here. Ask an administrator for access.'],
 ]);
 
-/** Of the form of our own ids. Anybody can write an address: a text of theirs must not look as if we had said it. */
+/** The format of our own ids. A URL of an attacker must not make the page show other text. */
 const INCIDENT_PATTERN = /^[\w-]{1,64}$/;
 
-/** Says in the page what became of a login at the identity provider. */
+/** The message about a failed login at the identity provider, from the query of the URL. */
 export function openIdFailure({ error, incident }: Readonly<Record<string, unknown>>): Html {
   const message = MESSAGES.get(error);
   if (message === undefined) return html``;

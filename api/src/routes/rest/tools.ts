@@ -12,6 +12,7 @@ import {
   listTools,
   shapeResult,
 } from '@behalf/gateway';
+import { isObject } from '@behalf/kernel';
 import { inboundOf } from '../../http/inbound.ts';
 import { parseBody } from '../../http/request.ts';
 import { type FastRoute, type Route, callerRoute } from '../../http/route.ts';
@@ -145,8 +146,4 @@ function readCall(body: unknown): ToolCallRequest {
     if (hasOnlyArguments) return { arguments: body['arguments'] };
   }
   return parseBody(body, ToolCallRequest);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
