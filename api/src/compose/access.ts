@@ -61,7 +61,7 @@ interface AccessParts {
 
 export type ComposedAccess = Awaited<ReturnType<typeof composeAccess>>;
 
-/** Accounts, sessions, API keys, roles and ACL; login at the identity provider; our own authorization server. */
+/** Accounts, sessions, API keys, roles and ACL; login at the identity provider; the gateway's authorization server. */
 export async function composeAccess(context: ComposeContext, parts: AccessParts) {
   const { clock, random, keyring, log, configuration, primary, coordination, disposables } = context;
   const { audit, vault, identityProvider, endpoints } = parts;
@@ -137,7 +137,7 @@ export async function composeAccess(context: ComposeContext, parts: AccessParts)
   };
 }
 
-/** The MCP endpoints as OAuth resource. The issuer is our own authorization server if enabled, else the identity provider. */
+/** The MCP endpoints as OAuth resource. The issuer is the gateway's authorization server if enabled, else the identity provider. */
 function composeResourceServer(
   { env, address }: Pick<ComposeContext, 'env' | 'address'>,
   endpoints: EndpointResources,

@@ -41,7 +41,7 @@ interface AuthorizationServerParts {
 
 export type ComposedAuthorizationServer = ReturnType<typeof composeAuthorizationServer>;
 
-/** Our own authorization server: its stores, its keys, and its endpoints. */
+/** The gateway's authorization server: its stores, its keys, and its endpoints. */
 export function composeAuthorizationServer(context: ComposeContext, parts: AuthorizationServerParts) {
   const { clock, random, keyring, log, logger, primary, coordination, disposables, egress, address } =
     context;

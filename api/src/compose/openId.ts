@@ -164,7 +164,7 @@ export function openIdCallback({ callbackUrl }: Pick<OpenIdSettings, 'callbackUr
   return url;
 }
 
-/** A list that is set but empty allows nobody. */
+/** A list that is set but empty allows no value. */
 function splitList(text: string): string[] {
   return text
     .split(',')

@@ -211,7 +211,7 @@ interface BearerResolver {
   readonly generation: () => number;
 }
 
-/** Resolves tokens of our own authorization server and of the identity provider, each by the rules of its issuer. */
+/** Resolves tokens of the gateway's authorization server and of the identity provider, each by the rules of its issuer. */
 export function createBearerResolver(
   own: OwnTokens | null,
   openId: OpenIdTokens | null,

@@ -53,7 +53,7 @@ export interface FlowCookie {
 }
 
 /**
- * `__Host-` over https, although it requires the path `/`. Without it another subdomain could set the cookie of its own
+ * `__Host-` over https, although it requires the path `/`. Without it another subdomain could set the cookie of another
  * login, and the victim would sign in as the attacker (login CSRF).
  */
 export function createFlowCookie({ secure }: CookieOptions, callbackPath: string): FlowCookie {
@@ -85,7 +85,7 @@ export function createAttemptCookies({ secure }: CookieOptions): AttemptCookies 
   };
 }
 
-/** Accepts only the alphabet of our own ids, so that no other text of a URL becomes part of a cookie name. */
+/** Accepts only the alphabet of the gateway's ids, so that no other text of a URL becomes part of a cookie name. */
 export function isFlowId(text: unknown): text is string {
   return typeof text === 'string' && /^[\w-]{1,64}$/.test(text);
 }

@@ -16,7 +16,7 @@ export interface RateLimits {
 interface RateLimitParts {
   readonly clock: Clock;
   readonly perMinute: Readonly<Record<RateClass, number>>;
-  /** How many callers, and how many networks, have a bucket of their own. */
+  /** How many callers, and how many networks, have a separate bucket. */
   readonly maxTracked?: number;
 }
 

@@ -45,7 +45,7 @@ export function createMcpResourceServer(parts: McpResourceServerParts): McpResou
       }
       // A service principal acts for itself, so its roles decide and scopes do not apply.
       if (kind === 'service' || endpoints.findByPath(path) === null) return;
-      // Tokens of our own authorization server are issued for MCP endpoints only.
+      // Tokens of the gateway's authorization server are issued for MCP endpoints only.
       if (authentication.grant) return;
       if (!scopes.every((required) => isScopeGranted(required, authentication.scopes ?? [])))
         throw new GatewayError('TOKEN_SCOPE');

@@ -95,7 +95,7 @@ export function createConfiguration({ env, record, logger }: ConfigurationParts)
       const settings = builtInSettings(sampleServer());
       return builtInSnapshot(settings);
     }
-    // The sample server is meant for a single user on this host, so it is not offered on a network.
+    // The sample server is for a single user on this host, so it is not offered on a network.
     logger.warn('No configuration file and not bound to loopback: running without servers', { file });
     const empty = loadSettings('{}', { env: {} });
     if (!empty.ok) throw new Error('The empty configuration must be valid');

@@ -46,7 +46,7 @@ export interface ReloadableNetwork {
   readonly identity: Fetch;
   /** Another identity provider, with its own CA file or the public CAs. */
   identityTo(provider: { readonly caFile: string | undefined }): Fetch;
-  /** Metadata documents and keys of clients of our own authorization server. */
+  /** Metadata documents and keys of clients of the gateway's authorization server. */
   readonly documents: Fetch;
   /** The configured chat models only. */
   readonly model: Fetch;

@@ -25,7 +25,7 @@ interface AuditRouteParts {
   readonly auditLog: Pick<AuditLog, 'stats'>;
 }
 
-/** Administrators read only the events of their own tenant. */
+/** Administrators read only their tenant's events. */
 export function auditRoutes({ store, keyring, auditLog }: AuditRouteParts): Route[] {
   const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
   /** Stops reading after a page if the client disconnected. A filter without matches would otherwise scan the whole log. */

@@ -9,7 +9,7 @@ interface AdapterParts {
   readonly grants: Pick<ClientGrants, 'find' | 'end'>;
   /** Clients of the configuration, by id. */
   readonly clients: ReadonlyMap<string, ClientMetadata>;
-  /** A used refresh token is accepted once more within this time. */
+  /** A used refresh token is accepted a second time within this window. */
   readonly replayWindowMs: number;
   readonly clock: Clock;
 }
@@ -73,7 +73,7 @@ export function createAdapter(parts: AdapterParts): (kind: string) => Adapter {
       else await records.remove(kind, id);
     },
     revokeByGrantId: (grantId) => records.removeFamily(kind, grantId),
-    // Not used: the library has no sessions of its own across requests, and the device flow is disabled.
+    // Not used: the library keeps no sessions across requests, and the device flow is disabled.
     findByUid: async () => undefined,
     findByUserCode: async () => undefined,
   });

@@ -25,7 +25,7 @@ const queryOf = (req: Request) => {
   return queryStart < 0 ? '' : req.originalUrl.slice(queryStart);
 };
 
-/** The endpoints of our own authorization server. Only listed paths reach oidc-provider. */
+/** The endpoints of the gateway's authorization server. Only listed paths reach oidc-provider. */
 export function providerRoutes(parts: ProviderRouteParts): Route[] {
   const { handleWithProvider, settings, limits, clientAddressOf } = parts;
   const { registration } = settings;

@@ -109,7 +109,7 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
       .send(consentPage({ ...interaction, token, userName: caller.name || caller.email }));
   }
 
-  /** Creates the grant. A user of the identity provider logs in there first, so that the grant has tokens of its own. */
+  /** Creates the grant. A user of the identity provider logs in there first, so that the grant gets separate tokens. */
   async function grantAccess(req: Request, res: Response, caller: UserPrincipal, interaction: Interaction) {
     const { uid, clientId } = interaction;
     if (login?.issuer === caller.issuer) {

@@ -130,7 +130,7 @@ const messages: Readonly<Record<FlowError, string>> = {
   callback_failed: 'The sign-in failed.',
 };
 
-/** Nothing in it but our own words: whatever stands in the address is looked up in a list, or is a path of ours. */
+/** The result pages. Values of the URL only select a message from a list, or are validated as a path of the gateway. */
 function connectSuccessPage({ returnTo }: Readonly<Record<string, unknown>>): string {
   return resultPage(
     'Connected',

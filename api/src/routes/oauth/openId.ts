@@ -38,7 +38,7 @@ interface OpenIdRouteParts extends OpenIdSessions {
 }
 
 /**
- * Login of browsers at the identity provider (OpenID Connect authorization code flow). A login for a client of our own
+ * Login of browsers at the identity provider (OpenID Connect authorization code flow). A login for a client of the gateway's
  * authorization server creates the grant of that client instead of a browser session.
  */
 export function openIdRoutes(parts: OpenIdRouteParts): Route[] {

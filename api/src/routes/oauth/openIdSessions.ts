@@ -12,7 +12,7 @@ export interface OpenIdSignIn {
   readonly tokens: FederatedTokens;
 }
 
-/** A finished login for a client of our own authorization server. */
+/** A finished login for a client of the gateway's authorization server. */
 export interface GrantSignIn extends Omit<OpenIdSignIn, 'via'> {
   /** The hash of the session that the grant creates. */
   readonly session: string;

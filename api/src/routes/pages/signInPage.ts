@@ -70,7 +70,7 @@ const MESSAGES: ReadonlyMap<unknown, string> = new Map([
   ['forbidden', 'Your organization account is not allowed to sign in here. Ask an administrator for access.'],
 ]);
 
-/** The format of our own ids. A URL of an attacker must not make the page show other text. */
+/** The format of the gateway's ids. A URL of an attacker must not make the page show other text. */
 const INCIDENT_PATTERN = /^[\w-]{1,64}$/;
 
 /** The message about a failed login at the identity provider, from the query of the URL. */
