@@ -7,7 +7,6 @@ export const mutatedFiles: readonly string[] = [
   'packages/gateway/src/credentials/vault/refreshOnce.ts',
   'packages/gateway/src/credentials/vault/decide.ts',
   'packages/gateway/src/credentials/vault/persist.ts',
-  'packages/gateway/src/credentials/vault/commit.ts',
   'packages/gateway/src/credentials/vault/claim.ts',
   // On-Behalf-Of: single flight, cache key and cache of the exchange.
   'packages/gateway/src/credentials/obo/exchanger.ts',
