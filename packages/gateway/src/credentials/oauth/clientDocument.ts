@@ -1,8 +1,15 @@
-import { type KeyObject, createHash, createPrivateKey, createPublicKey, generateKeyPair } from 'node:crypto';
+import {
+  type JsonWebKey,
+  type KeyObject,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+} from 'node:crypto';
 import { promisify } from 'node:util';
 import { type Clock, type Keyring, createSingleFlight } from '@behalf/kernel';
 import { type OAuthClientStore, oauthClientId, toOAuthClientSealContext } from '../../ports/index.ts';
 import { type ServerSnapshot, parseDraftName, toDraftName } from '../../servers/definition.ts';
+import { computeThumbprint } from './dpop.ts';
 
 /** The URLs of the gateway as a client. */
 export interface ClientUrls {
@@ -110,7 +117,7 @@ export function createDocumentKey({ clients, keyring, clock }: DocumentKeyParts)
 
   async function createCandidate() {
     const { privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
-    const record = { ...GATEWAY_CLIENT_KEY, clientId: thumbprint(privateKey) };
+    const record = { ...GATEWAY_CLIENT_KEY, clientId: computeThumbprint(publicJwk(privateKey)) };
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     return {
       ...record,
@@ -131,13 +138,7 @@ export function createDocumentKey({ clients, keyring, clock }: DocumentKeyParts)
   };
 }
 
-function publicJwk(key: KeyObject): Readonly<Record<string, unknown>> {
-  const { kty, crv, x, y } = createPublicKey(key).export({ format: 'jwk' });
-  return { kty, crv, x, y };
-}
-
-/** RFC 7638: the members in lexicographic order. */
-function thumbprint(key: KeyObject): string {
-  const { crv, kty, x, y } = publicJwk(key);
-  return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
+/** Contains only `kty`, `crv`, `x` and `y`: the export of a public EC key has no other members. */
+function publicJwk(key: KeyObject): JsonWebKey {
+  return createPublicKey(key).export({ format: 'jwk' });
 }

@@ -1,4 +1,4 @@
-import { type KeyObject, createECDH, createHash, createPrivateKey, sign } from 'node:crypto';
+import { type JsonWebKey, type KeyObject, createECDH, createHash, createPrivateKey, sign } from 'node:crypto';
 import { type Clock, HiddenText, LruMap, type Random } from '@behalf/kernel';
 import type { WireToken } from '../../upstream/target.ts';
 import { getOrigin } from './addresses.ts';
@@ -123,13 +123,16 @@ export function deriveDpopKey(secret: string): HiddenText {
 export function parseDpopKey(text: HiddenText): DpopKey {
   const { x, y, d } = JSON.parse(text.reveal()) as { x: string; y: string; d: string };
   const jwk = { kty: 'EC', crv: 'P-256', x, y } as const;
-  // RFC 7638: only the required members, in lexicographic order.
-  const thumbprintInput = JSON.stringify({ crv: jwk.crv, kty: jwk.kty, x, y });
   return {
     privateKey: createPrivateKey({ key: { ...jwk, d }, format: 'jwk' }),
     jwk,
-    thumbprint: createHash('sha256').update(thumbprintInput).digest('base64url'),
+    thumbprint: computeThumbprint(jwk),
   };
+}
+
+/** RFC 7638: only the required members of an EC key, in lexicographic order. */
+export function computeThumbprint({ crv, kty, x, y }: JsonWebKey): string {
+  return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
 }
 
 /** Undefined if the number is zero or not below the order of the curve, which is extremely rare. */

@@ -2,6 +2,7 @@ import {
   type Cancel,
   type Clock,
   type Keyring,
+  LruMap,
   type SealContext,
   SealError,
   withTimeout,
@@ -46,15 +47,14 @@ export function createTokenCache({ memory, shared, clock, limits, inFlight }: To
   const isEvicted = (flight: InFlightExchange, { token }: ExchangedToken) =>
     flight.isStale || flight.refusedTokens.has(token);
 
-  async function evictGroup(group: string, isAffected: (flight: InFlightExchange) => boolean): Promise<void> {
-    const keys = new Set<string>();
+  async function evictHolders(isAffected: (holder: Holder) => boolean): Promise<void> {
+    const keys = new Set(memory.removeHolders(isAffected));
     for (const flight of inFlight()) {
-      if (!isAffected(flight)) continue;
+      if (!isAffected(flight.holder)) continue;
       flight.isStale = true;
       // It may have written its token already.
       keys.add(flight.key);
     }
-    for (const key of memory.removeGroup(group)) keys.add(key);
     await Promise.all([...keys].map((key) => shared.delete(key)));
   }
 
@@ -89,13 +89,9 @@ export function createTokenCache({ memory, shared, clock, limits, inFlight }: To
       if (memory.get(key)?.token.token === token) memory.delete(key);
       await shared.deleteToken(key, token);
     },
-    evictPrincipal: (principal) =>
-      evictGroup(principalGroup(principal), ({ holder }) => holder.principal === principal),
+    evictPrincipal: (principal) => evictHolders((holder) => holder.principal === principal),
     evictServer: (tenant, serverId) =>
-      evictGroup(
-        serverGroup(tenant, serverId),
-        ({ holder }) => holder.tenant === tenant && holder.serverId === serverId,
-      ),
+      evictHolders((holder) => holder.tenant === tenant && holder.serverId === serverId),
   };
 }
 
@@ -121,89 +117,52 @@ export function toCachedToken(token: ExchangedToken, subject: Pick<Subject, 'exp
 
 type Holder = ExchangeJob['holder'];
 
-/** An LRU cache in this process with an index by principal and by server. */
+/** Tokens in this process. */
 interface MemoryTier {
   get(key: string): CachedToken | undefined;
   /** False if the tier has a token that was requested later. */
   put(key: string, cached: CachedToken, holder: Holder): boolean;
   delete(key: string): void;
-  /** Removes all tokens of a principal or a server and returns their keys. */
-  removeGroup(group: string): readonly string[];
+  /** Removes the tokens of all matching holders and returns their keys. Scans all entries: evictions are rare. */
+  removeHolders(isAffected: (holder: Holder) => boolean): readonly string[];
   readonly size: number;
   close(): void;
-}
-
-function principalGroup(principal: string): string {
-  return JSON.stringify(['principal', principal]);
-}
-
-export function serverGroup(tenant: string, serverId: string): string {
-  return JSON.stringify(['server', tenant, serverId]);
-}
-
-interface Entry {
-  readonly cached: CachedToken;
-  readonly groups: readonly string[];
 }
 
 export function createMemoryTier(
   clock: Clock,
   { maxCachedTokens, sweepIntervalMs }: Pick<ExchangerLimits, 'maxCachedTokens' | 'sweepIntervalMs'>,
 ): MemoryTier {
-  // Not an LruMap: every removal must update the groups. A use moves the entry to the end, so the first one is the oldest.
-  const entries = new Map<string, Entry>();
-  const groups = new Map<string, Set<string>>();
+  const entries = new LruMap<string, { readonly cached: CachedToken; readonly holder: Holder }>(
+    maxCachedTokens,
+  );
   let cancelSweep: Cancel | undefined;
-
-  function remove(key: string): void {
-    const entry = entries.get(key);
-    if (entry === undefined) return;
-    entries.delete(key);
-    for (const group of entry.groups) {
-      const members = groups.get(group);
-      members?.delete(key);
-      if (members?.size === 0) groups.delete(group);
-    }
-  }
 
   function sweep(): void {
     const now = clock.now();
-    for (const [key, { cached }] of entries) if (cached.usableUntil <= now) remove(key);
+    for (const [key, { cached }] of entries) if (cached.usableUntil <= now) entries.delete(key);
     cancelSweep = entries.size > 0 ? clock.timer(sweepIntervalMs, sweep) : undefined;
   }
 
   return {
     get(key) {
-      const entry = entries.get(key);
-      if (entry === undefined) return undefined;
-      if (entry.cached.usableUntil <= clock.now()) {
-        remove(key);
-        return undefined;
-      }
+      const cached = entries.get(key)?.cached;
+      if (!cached || cached.usableUntil > clock.now()) return cached;
       entries.delete(key);
-      entries.set(key, entry);
-      return entry.cached;
+      return undefined;
     },
-    put(key, cached, { tenant, principal, serverId }) {
-      const existing = entries.get(key);
-      if (existing && existing.cached.requestedAt > cached.requestedAt) return false;
-      remove(key);
-      const groupKeys = [principalGroup(principal), serverGroup(tenant, serverId)];
-      entries.set(key, { cached, groups: groupKeys });
-      for (const group of groupKeys) {
-        const members = groups.get(group);
-        if (members) members.add(key);
-        else groups.set(group, new Set([key]));
-      }
-      if (entries.size > maxCachedTokens) remove(entries.keys().next().value ?? '');
+    put(key, cached, holder) {
+      const existing = entries.peek(key)?.cached;
+      if (existing && existing.requestedAt > cached.requestedAt) return false;
+      entries.set(key, { cached, holder });
       cancelSweep ??= clock.timer(sweepIntervalMs, sweep);
       return true;
     },
-    delete: remove,
-    removeGroup(group) {
-      const keys = [...(groups.get(group) ?? [])];
-      for (const key of keys) remove(key);
-      return keys;
+    delete: (key) => void entries.delete(key),
+    removeHolders(isAffected) {
+      const affected = [...entries].filter(([, { holder }]) => isAffected(holder)).map(([key]) => key);
+      for (const key of affected) entries.delete(key);
+      return affected;
     },
     get size() {
       return entries.size;
@@ -211,7 +170,6 @@ export function createMemoryTier(
     close() {
       cancelSweep?.();
       entries.clear();
-      groups.clear();
     },
   };
 }

@@ -7,7 +7,7 @@ import {
   advanceUntilSettled,
 } from '../../../test/exchangerRig.ts';
 import { ExchangeFault } from './exchangeProvider.ts';
-import { createMemoryTier, serverGroup, toCachedToken } from './cache.ts';
+import { createMemoryTier, toCachedToken } from './cache.ts';
 
 describe('how long an exchanged token is used', () => {
   test('a minute less than its life, or a tenth of a short one', async () => {
@@ -136,7 +136,7 @@ describe('how long an exchanged token is used', () => {
     expect(memory.size).toBe(2);
     await clock.advance(HOUR_MS);
     expect(memory.size).toBe(0);
-    expect(memory.removeGroup(serverGroup('default', 'notes'))).toEqual([]);
+    expect(memory.removeHolders(({ serverId }) => serverId === 'notes')).toEqual([]);
     memory.close();
   });
 });
