@@ -33,14 +33,9 @@ interface AccountParts {
   random: Random;
 }
 
-export function createAccounts({
-  users,
-  changes,
-  passwords,
-  keyring,
-  clock,
-  random,
-}: AccountParts): Accounts {
+export function createAccounts(parts: AccountParts): Accounts {
+  const { users, changes, passwords, keyring, clock, random } = parts;
+
   async function buildRecord({ email, name, password, role }: NewAccount): Promise<UserRecord> {
     const id = random.id();
     const now = clock.now();

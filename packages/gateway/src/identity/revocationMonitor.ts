@@ -145,13 +145,8 @@ function createCheckLoop(clock: Clock, work: (isStopped: () => boolean) => Promi
   };
 }
 
-function createChecks({
-  users,
-  sessions,
-  apiKeys,
-  signingKeys,
-  clock,
-}: RevocationMonitorParts): [ChangeTopic, RevocationCheck][] {
+function createChecks(parts: RevocationMonitorParts): [ChangeTopic, RevocationCheck][] {
+  const { users, sessions, apiKeys, signingKeys, clock } = parts;
   const activeAmong = (activeIds: readonly string[]) => {
     const activeSet = new Set(activeIds);
     return (_caller: Principal, id: string) => activeSet.has(id);

@@ -15,26 +15,21 @@ export interface Setup {
   complete(secret: string, account: { email: string; name: string; password: string }): Promise<UserRecord>;
 }
 
-interface SetupParts {
-  tickets: TicketStore;
-  accounts: Accounts;
-  clock: Clock;
-  random: Random;
-}
-
-export function createSetup({ tickets, accounts, clock, random }: SetupParts): Setup {
+export function createSetup(parts: {
+  readonly tickets: TicketStore;
+  readonly accounts: Accounts;
+  readonly clock: Clock;
+  readonly random: Random;
+}): Setup {
+  const { tickets, accounts, clock, random } = parts;
   return {
     async issueLink() {
       if (await accounts.hasUsers()) return null;
       const secret = generateSecret(random);
       const now = clock.now();
       // Other replicas may have issued links, too. The first use of a link revokes all of them.
-      await tickets.issue({
-        hash: hashSecret(secret),
-        kind: 'setup',
-        createdAt: now,
-        expiresAt: now + SETUP_LIFETIME_MS,
-      });
+      const expiresAt = now + SETUP_LIFETIME_MS;
+      await tickets.issue({ hash: hashSecret(secret), kind: 'setup', createdAt: now, expiresAt });
       return secret;
     },
     isLinkOpen: async (secret) =>

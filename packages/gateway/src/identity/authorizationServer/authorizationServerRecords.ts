@@ -44,17 +44,12 @@ export interface AuthorizationServerRecords {
   sweep(): Promise<number>;
 }
 
-interface AuthorizationServerRecordParts {
+export function createAuthorizationServerRecords(parts: {
   readonly store: AuthorizationServerStore;
   readonly keyring: Keyring;
   readonly clock: Clock;
-}
-
-export function createAuthorizationServerRecords({
-  store,
-  keyring,
-  clock,
-}: AuthorizationServerRecordParts): AuthorizationServerRecords {
+}): AuthorizationServerRecords {
+  const { store, keyring, clock } = parts;
   const keyOf = (kind: string, id: string) => authorizationServerRecordKey(kind, hashSecret(id));
 
   function seal(

@@ -186,12 +186,8 @@ interface FetchedKeys {
   readonly fetchedAt: number;
 }
 
-export function createSigningKeySource({
-  metadata,
-  fetch,
-  clock,
-  log,
-}: SigningKeySourceParts): SigningKeySource {
+export function createSigningKeySource(parts: SigningKeySourceParts): SigningKeySource {
+  const { metadata, fetch, clock, log } = parts;
   const flights = createSingleFlight<KeySet>();
   let fetched: FetchedKeys | null = null;
   let generation = 0;

@@ -30,15 +30,10 @@ interface ProvisioningParts {
 export function createProvisioning(parts: ProvisioningParts): Provisioning {
   const { users, changes, clock, random, roleExists, audit } = parts;
 
-  const recordEvent = (
-    user: UserRecord,
-    channel: SignInChannel,
-    action: string,
-    changed: readonly string[],
-  ) =>
+  const recordEvent = ({ id, tenant }: UserRecord, door: SignInChannel, action: string, changed: string[]) =>
     audit.record({
-      ...{ kind: 'sign_in', action, tenant: user.tenant, door: channel, outcome: 'ok' },
-      ...{ actor: { kind: 'user', id: user.id }, subject: user.id, changed },
+      ...{ kind: 'sign_in', action, tenant, door, outcome: 'ok' },
+      ...{ actor: { kind: 'user', id }, subject: id, changed },
     });
 
   const find = ({ tenant, issuer, subject }: VerifiedToken) => users.findByIdentity(tenant, issuer, subject);

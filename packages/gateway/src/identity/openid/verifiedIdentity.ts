@@ -37,13 +37,8 @@ const MAX_EMAIL_LENGTH = 254;
 const TENANT = /^[\p{L}\p{N}]\P{C}{0,127}$/u;
 
 /** Reads the identity from verified claims. Throws TokenRefused if the tenant is not allowed. */
-export function readVerifiedIdentity({
-  kind,
-  claims,
-  sources,
-  settings,
-  log,
-}: VerifiedIdentityParts): VerifiedToken {
+export function readVerifiedIdentity(parts: VerifiedIdentityParts): VerifiedToken {
+  const { kind, claims, sources, settings, log } = parts;
   const { sub: subject, exp } = claims;
   requireAllowedTenant(claims, settings);
   const matchesRule = ({ values, claim, from }: ClaimRule) =>
