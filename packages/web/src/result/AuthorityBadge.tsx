@@ -12,7 +12,7 @@ const badgeStyles = {
   exchanged: ['success', 'shield'],
 } as const satisfies Record<Authority['kind'], readonly [Tone, IconName]>;
 
-/** On whose authority a server is asked: a word, and when it is opened, what that means. */
+/** Shows which credential a call uses, with an explanation. */
 export function AuthorityBadge({ authority }: { readonly authority: Authority }) {
   const words = strings.tools.authority;
   const { kind, scopes = [], shared } = authority;

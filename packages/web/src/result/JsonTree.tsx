@@ -3,14 +3,14 @@ import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import styles from './JsonTree.module.css';
 
-/** What is shown of one object or array before somebody asks for more. */
+/** Items of one object or array that are shown before the user requests more. */
 const PAGE_SIZE = 100;
 const MAX_TEXT_LENGTH = 2_000;
-/** So much is open from the start: a person sees what it is about, and a large value costs nothing until it is opened. */
+/** Levels that are open initially. A large value costs nothing until the user opens it. */
 const INITIAL_OPEN_DEPTH = 2;
 const MAX_INITIAL_OPEN_ENTRIES = 20;
 
-/** A value as a tree that can be folded. What is folded is not there at all, however large it is. */
+/** A collapsible tree. Collapsed values are not rendered. */
 export function JsonTree({ value }: { readonly value: unknown }) {
   return (
     <div className={styles['tree']}>

@@ -3,7 +3,7 @@ import { Icon } from '../ui/Icon.tsx';
 import styles from './LinkView.module.css';
 import type { ResultBlock } from './resultContent.ts';
 
-/** A link of a server: what it is called, and above all where it leads. Nothing of it is loaded. */
+/** A link from a server: its title and its target. Nothing is loaded. */
 export function LinkView({ link }: { readonly link: Extract<ResultBlock, { kind: 'link' }> }) {
   const words = strings.tools.result;
   const { name, uri, href, description } = link;

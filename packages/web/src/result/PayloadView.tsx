@@ -8,7 +8,7 @@ import { formatBytes } from '../ui/format.ts';
 import styles from './PayloadView.module.css';
 import type { Payload } from './resultContent.ts';
 
-/** The kinds of pictures are listed where blocks are read: nothing else comes here. */
+/** Only image types that `parseResultBlock` allows reach this component. */
 export function ImageView({ payload }: { readonly payload: Payload }) {
   const words = strings.tools.result;
   const [hasFailed, setFailed] = useState(false);

@@ -10,16 +10,16 @@ import { StructuredView } from './StructuredView.tsx';
 import { TextView } from './TextView.tsx';
 import { type ResultBlock, toResultContent } from './resultContent.ts';
 
-/** So many pieces are shown before somebody asks for more: a server may send thousands. */
+/** Blocks that are shown before the user requests more. A server may send thousands. */
 const PAGE_SIZE = 50;
 
-/** What a tool gave back. All of it is data of a server: shown, and never taken for markup or an address to load from. */
+/** The result of a tool. Everything in it is data of a server: it is never used as markup or as a URL to load. */
 export function ResultView({
   result,
   truncation = {},
 }: {
   readonly result: ToolResult;
-  /** What of it is missing, here or the next time. */
+  /** What is missing from the result now or after a reload. */
   readonly truncation?: Pick<ChatCall, 'isCut' | 'leftOut' | 'keepsLess'>;
 }) {
   const words = strings.tools.result;
@@ -73,7 +73,7 @@ function ResultBlockView({ block }: { readonly block: ResultBlock }) {
   }
 }
 
-/** What a tool was called with. */
+/** The arguments of a call. */
 export function ArgumentsView({ args }: { readonly args: Readonly<Record<string, unknown>> }) {
   const words = strings.tools.result;
   if (Object.keys(args).length === 0) return <p className={styles['note']}>{words.noArguments}</p>;

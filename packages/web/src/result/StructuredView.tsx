@@ -6,7 +6,7 @@ import { toResultTable } from './resultTable.ts';
 import styles from './StructuredView.module.css';
 import { TableView } from './TableView.tsx';
 
-/** A value of JSON: rows where it has the shape of rows, else a tree. */
+/** A JSON value: as a table if it has that shape, otherwise as a tree. */
 export function StructuredView({ value, label }: { readonly value: unknown; readonly label: string }) {
   const table = useMemo(() => toResultTable(value), [value]);
   return (

@@ -7,14 +7,14 @@ import { type ResultTable, columnWidths, isScalar } from './resultTable.ts';
 import styles from './TableView.module.css';
 
 const CHUNK_ROWS = 50;
-/** More rows than this are there when somebody asks for them. */
+/** Rows that are shown before the user requests more. */
 const PAGE_ROWS = 1_000;
 
 type Rows = ResultTable['rows'];
 
 /**
- * Rows and columns. It is made of boxes with the roles of a table, because a browser can leave out the layout of boxes
- * that are out of view, and not that of the rows of a table.
+ * A table made of boxes with table roles. Browsers can skip the layout of boxes that are out of view, but not of
+ * table rows.
  */
 export function TableView({ table }: { readonly table: ResultTable }) {
   const words = strings.tools.result;

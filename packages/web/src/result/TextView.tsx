@@ -6,7 +6,7 @@ import { chunkText } from './chunkText.ts';
 import { formatJson } from './json.ts';
 import styles from './TextView.module.css';
 
-/** A text of a server, as text. JSON is indented and called so; what is copied is what came. */
+/** Text from a server. JSON is indented and labeled. The copy button copies the original. */
 export function TextView({ text, name = '' }: { readonly text: string; readonly name?: string }) {
   const words = strings.tools.result;
   const formatted = useMemo(() => formatJson(text), [text]);

@@ -1,16 +1,19 @@
-/** What is laid out at once. The style sheet knows the height of this many lines. */
+/** Lines per chunk. The style sheet contains the height of this many lines. */
 export const CHUNK_LINES = 50;
-/** A line can be megabytes long; laid out as one it would hold up the page. */
+/** A line can have megabytes. Laying it out at once would block the page. */
 const MAX_CHUNK_LENGTH = 20_000;
 
-/** A text in pieces that a browser lays out one by one, as they come into view. Joined with line ends they are the text again. */
+/**
+ * Splits a text into chunks that the browser lays out when they come into view. Joined with line breaks they are
+ * the original text.
+ */
 export function chunkText(text: string): string[] {
   const chunks: string[] = [];
   let start = 0;
   while (start <= text.length) {
     const end = findChunkEnd(text, start);
     chunks.push(text.slice(start, end));
-    // A line that was cut has no line end to leave out.
+    // A line that was split has no line break to skip.
     start = end < text.length && text[end] !== '\n' ? end : end + 1;
   }
   return chunks;
@@ -29,7 +32,7 @@ function findChunkEnd(text: string, start: number): number {
   return end;
 }
 
-/** Not between the halves of a surrogate pair. */
+/** Avoids splitting a surrogate pair. */
 function characterBoundary(text: string, at: number): number {
   const code = text.charCodeAt(at - 1);
   return code >= 0xd800 && code <= 0xdbff ? at - 1 : at;

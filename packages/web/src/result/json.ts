@@ -4,11 +4,11 @@ export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Beyond this two values are not compared: they count as different, and both are shown. */
+/** Larger values count as different, and both are shown. */
 const MAX_COMPARED_VALUES = 50_000;
 const MAX_COMPARED_DEPTH = 100;
 
-/** Whether two values of JSON say the same, in whatever order their names stand. */
+/** Whether two JSON values are equal, regardless of the order of members. */
 export function isEqualJson(one: unknown, other: unknown): boolean {
   let remaining = MAX_COMPARED_VALUES;
 
@@ -32,26 +32,26 @@ export function isEqualJson(one: unknown, other: unknown): boolean {
 }
 
 /**
- * What is read anew and says the same stays the same object, so that what was made of it need not be made anew. The usual
- * way to do this copies member by member, and loses one that is called __proto__.
+ * Keeps the previous object if the new one is equal, so that derived values stay valid. The query library's own
+ * version copies members and loses one named __proto__.
  */
 export function keepIfEqual<T>(previous: T | undefined, next: T): T {
   try {
     return previous !== undefined && JSON.stringify(previous) === JSON.stringify(next) ? previous : next;
   } catch {
-    // Nested too deep to be written.
+    // Too deeply nested to serialize.
     return next;
   }
 }
 
-/** Longer texts are shown as they came: nobody reads them line by line. */
+/** Longer texts are shown unformatted. */
 const MAX_FORMATTED_LENGTH = 500_000;
 const MAX_INDENT_DEPTH = 100;
 const INDENT = '  ';
 
 /**
- * A JSON document with line ends and indentation, or undefined where the text is none. Only white space changes: a
- * number too long for a browser, or a name that stands there twice, is shown as the server wrote it.
+ * Formats a JSON document; undefined if the text is not JSON. Only white space changes, so that large numbers and
+ * duplicate names stay as the server wrote them.
  */
 export function formatJson(text: string): string | undefined {
   const firstCharacter = text.trimStart()[0];
@@ -65,7 +65,10 @@ export function formatJson(text: string): string | undefined {
   return indent(text);
 }
 
-/** Strings are one token, white space between tokens none, and everything else one character or a run of them. */
+/**
+ * A string is one token, white space between tokens is none, and everything else is a character or a run of
+ * characters.
+ */
 const JSON_TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 function indent(text: string): string | undefined {

@@ -2,16 +2,16 @@ import type { ToolResult } from '@behalf/contracts';
 import { type JsonRecord, isEqualJson, isRecord } from './json.ts';
 import { safeHref } from './safeHref.ts';
 
-/** What of a result is shown, in its order; nothing is said twice. */
+/** The displayed parts of a result in order, without duplicates. */
 interface ResultContent {
   readonly isError: boolean;
   readonly blocks: readonly ResultBlock[];
-  /** Wrapped, because null is a value too. */
+  /** Wrapped, because null is a valid value. */
   readonly structured: { readonly value: unknown } | undefined;
 }
 
 export function toResultContent({ content, structuredContent, isError = false }: ToolResult): ResultContent {
-  // What a server sends is not always what the protocol asks for.
+  // Servers do not always follow the protocol.
   const blocks: ResultBlock[] = Array.isArray(content) ? content.map(parseResultBlock) : [];
   if (structuredContent === undefined) return { isError, blocks, structured: undefined };
   const unwrapped = unwrap(structuredContent);
@@ -27,14 +27,14 @@ export function toResultContent({ content, structuredContent, isError = false }:
   return { isError, blocks: remainingBlocks, structured: { value: structuredContent } };
 }
 
-/** Some servers wrap what is no object: `{ "result": ... }`. */
+/** Some servers wrap a value that is not an object as `{ "result": ... }`. */
 function unwrap(structured: unknown): unknown {
   if (!isRecord(structured)) return undefined;
   const names = Object.keys(structured);
   return names.length === 1 && names[0] === 'result' ? structured['result'] : undefined;
 }
 
-/** Servers repeat what is structured as text, for readers that know nothing else. */
+/** Servers repeat structured content as text for clients that do not support it. */
 function duplicatesStructured(block: ResultBlock, structured: unknown, unwrapped: unknown): boolean {
   if (block.kind !== 'text') return false;
   let value: unknown;
@@ -46,14 +46,14 @@ function duplicatesStructured(block: ResultBlock, structured: unknown, unwrapped
   return isEqualJson(value, structured) || (unwrapped !== undefined && isEqualJson(value, unwrapped));
 }
 
-/** A file inside a result: its content in base64, and what its server calls it. */
+/** A file in a result: base64 content and the server's name for it. */
 export interface Payload {
   readonly base64: string;
   readonly mimeType: string;
   readonly name: string;
 }
 
-/** A piece of a result, as it is shown. */
+/** A displayed block of a result. */
 export type ResultBlock =
   | { readonly kind: 'text'; readonly text: string; readonly name?: string }
   | { readonly kind: 'image' | 'audio' | 'file'; readonly payload: Payload }
@@ -61,19 +61,19 @@ export type ResultBlock =
       readonly kind: 'link';
       readonly name: string;
       readonly uri: string;
-      /** Absent: it is shown, and leads nowhere. */
+      /** Absent: the link is shown but cannot be followed. */
       readonly href: string | undefined;
       readonly description: string;
     }
   | { readonly kind: 'unknown'; readonly value: unknown };
 
-/** Pictures of points. SVG is a document with scripts and addresses of its own, and is never shown as a picture. */
+/** Raster images only. SVG documents can contain scripts and URLs, and are never shown as an image. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 const AUDIO_TYPE_PATTERN = /^audio\/[a-z0-9][a-z0-9.+-]{0,60}$/;
-/** In base64. What is larger is a file to be saved: a page that holds it in an address stumbles. */
+/** The limit in base64 characters. Larger content is offered as a download, because browsers limit data URLs. */
 const MAX_INLINE_BASE64_LENGTH = 6_000_000;
 
-/** What a block of a result is, judged by what stands in it; what is not understood is shown as it is. */
+/** Parses a block of a result. Unknown blocks are shown as JSON. */
 export function parseResultBlock(block: unknown): ResultBlock {
   if (!isRecord(block)) return { kind: 'unknown', value: block };
   switch (block['type']) {

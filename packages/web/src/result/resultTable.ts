@@ -2,20 +2,20 @@ import { isRecord } from './json.ts';
 
 type Scalar = string | number | boolean | null;
 
-/** What can be shown in rows and columns. `name` is the member it stood in, where it stood in one alone. */
+/** A table. `name` is the member that contained the rows, if there was only one. */
 export interface ResultTable {
   readonly name: string | undefined;
   readonly columns: readonly string[];
-  /** A cell is undefined where its row has none. */
+  /** Undefined if the row has no such cell. */
   readonly rows: readonly (readonly (Scalar | undefined)[])[];
-  /** An object, as its names and values: the columns have no names of their own. */
+  /** The table lists the members of an object. Its columns have no names. */
   readonly isKeyValue: boolean;
 }
 
-/** More columns than this nobody compares; a tree is easier to read. */
+/** Values with more columns are shown as a tree. */
 const MAX_COLUMNS = 24;
 
-/** An array of flat objects, or an object of single values; undefined for everything else. */
+/** Converts an array of flat objects, or an object of scalar values; otherwise undefined. */
 export function toResultTable(value: unknown): ResultTable | undefined {
   if (Array.isArray(value)) return tableOfRows(value, undefined);
   if (!isRecord(value)) return undefined;
@@ -49,16 +49,16 @@ export function isScalar(value: unknown): value is Scalar {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** A look at these tells how wide the others are. */
+/** The rows that determine the column widths. */
 const SAMPLE_ROWS = 100;
 const MIN_COLUMN_LENGTH = 4;
-/** Longer texts share the room that is left, and wrap. */
+/** Columns with longer texts share the remaining width and wrap. */
 const MAX_FIXED_LENGTH = 20;
 const MAX_COLUMN_LENGTH = 60;
-/** What the style sheet leaves free at both sides of a cell. */
+/** The horizontal padding of a cell in the style sheet. */
 const PADDING_REM = 1.5;
 
-/** How wide each column is, for all rows alike: each row is laid out by itself. Undefined for names and values. */
+/** Column widths for all rows, because each row has its own layout. Undefined for key-value tables. */
 export function columnWidths({
   columns,
   rows,

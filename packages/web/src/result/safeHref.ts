@@ -1,6 +1,6 @@
 /**
- * Where a link of a server may lead: to a web page, and to nothing that a browser would run or hand to a program. An
- * address with a name before the host is made to look like another one, so it is not followed either.
+ * The URL of a server's link if it is safe to follow: http(s) only, and without a user name, which can make one
+ * host look like another.
  */
 export function safeHref(uri: string): string | undefined {
   let url: URL;

@@ -1,8 +1,8 @@
 import type { Payload } from './resultContent.ts';
 
 /**
- * Hands a payload to the browser as a file. Whatever its server says it is, here it is bytes: a page of our own origin
- * that could be opened must not come out of it. Throws where the text is not base64.
+ * Downloads a payload as bytes, whatever type the server claims: the browser must not open it as a page of this
+ * origin. Throws if the text is not base64.
  */
 export function saveFile(payload: Payload): void {
   saveBlob(
@@ -18,7 +18,7 @@ function decodeBase64(base64: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Long enough for the browser to begin; then its copy is let go. */
+/** Long enough for the browser to start the download. */
 const URL_LIFETIME_MS = 10_000;
 
 function saveBlob(blob: Blob, name: string): void {
@@ -47,7 +47,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'text/csv': 'csv',
 };
 
-/** What a file is called when it is saved: a plain name, whatever the server calls it. */
+/** A safe file name. */
 export function toFileName({ name, mimeType }: Pick<Payload, 'name' | 'mimeType'>): string {
   const lastSegment = name.split(/[/\\]/).findLast(Boolean) ?? '';
   const safeName = lastSegment

@@ -23,10 +23,10 @@ import {
 } from './formNode.ts';
 import { parseNode } from './parseNode.ts';
 
-/** Rendered at once; the others follow. */
+/** Fields rendered at once; the others follow. */
 const FIELDS_PER_STEP = 30;
 
-/** The members of an object, in the order in which the server describes them. */
+/** The members of an object in the order of the schema. */
 export function ObjectFields({
   node,
   draft,
@@ -74,7 +74,7 @@ export function ObjectFields({
   );
 }
 
-/** Rows of a name and a value. */
+/** Rows of name and value. */
 export function EntriesField({
   node,
   entries,
@@ -172,7 +172,7 @@ function EntryRow({
   );
 }
 
-/** Items one below the other, which can be added, removed and moved. */
+/** Items that can be added, removed and moved. */
 export function ListField({
   node,
   draft,
@@ -203,7 +203,7 @@ export function ListField({
     const item = items[index];
     if (!item) return;
     flushSync(() => change(items.toSpliced(index, 1).toSpliced(index + offset, 0, item)));
-    // An item that is moved loses the focus, and a button that has nothing left to do cannot have it.
+    // A moved item loses the focus, and a disabled button cannot have it.
     if (!currentTarget.disabled) currentTarget.focus();
     else focusFirstControl(currentTarget.parentElement?.parentElement ?? null);
   }
@@ -264,7 +264,7 @@ export function ListField({
   );
 }
 
-/** One of several forms: which one, and then its fields. */
+/** A choice between alternative schemas, and the fields of the selected one. */
 export function VariantsField({
   node,
   draft,
@@ -300,7 +300,7 @@ export function VariantsField({
         ))}
       </SelectField>
       {child.kind === 'object' && draft.draft.kind === 'object' ? (
-        // It stands in the frame of the whole already.
+        // The parent already renders a frame.
         <ObjectFields key={draft.index} node={child} draft={draft.draft} path={path} onChange={change} />
       ) : (
         <FieldView

@@ -26,14 +26,14 @@ export function TextLineField({
     onChange: (event: { readonly target: { readonly value: string } }) =>
       onChange({ kind: 'text', text: event.target.value }, path),
   };
-  // A field of one line would drop the line ends of a text that has some.
+  // A single-line field would remove line breaks.
   if (node.input === 'area' || draft.text.includes('\n')) {
     return <TextArea {...inputProps} rows={1} className={styles['area']} />;
   }
   return <TextField {...inputProps} type={INPUT_TYPES[node.input]} />;
 }
 
-/** A text that is read as a number: what is typed stays there, also while it is none yet. */
+/** A number field that keeps the typed text, even if it is not a number yet. */
 export function NumberField({
   node,
   draft,
@@ -55,7 +55,7 @@ export function NumberField({
   );
 }
 
-/** A switch where it must say something; where it may also say nothing, three choices. */
+/** A switch if a value is required; otherwise three choices. */
 export function BooleanField({
   node,
   draft,
@@ -89,7 +89,7 @@ export function BooleanField({
   );
 }
 
-/** There is one value only: it is sent, or it is left out. */
+/** A constant, which is either sent or omitted. */
 export function ConstantField({
   node,
   draft,
@@ -137,7 +137,7 @@ export function ChoiceField({
   );
 }
 
-/** A value written as JSON: where the schema is beyond a form, or the value beyond its field. */
+/** JSON input, for schemas or values that the form does not support. */
 export function JsonField({
   node,
   draft,

@@ -27,7 +27,7 @@ import {
 import type { Draft } from './formNode.ts';
 import { type Form, parseNode } from './parseNode.ts';
 
-/** The fields for the arguments of a tool. What is entered lives with whoever shows the form. */
+/** Fields for the arguments of a tool. The parent component owns the state. */
 export function SchemaForm({
   form,
   draft,
@@ -36,16 +36,16 @@ export function SchemaForm({
 }: {
   readonly form: Form;
   readonly draft: Draft;
-  /** By the key of the path. */
+  /** By path key. */
   readonly errors: ReadonlyMap<string, string>;
-  /** With the place where something changed. */
+  /** Called with the path of the changed field. */
   readonly onChange: (draft: Draft, path: FieldPath) => void;
 }) {
   const context = useMemo(() => ({ root: form.root, errors }), [form, errors]);
   return <formContext.Provider value={context}>{renderFields(form, draft, onChange)}</formContext.Provider>;
 }
 
-/** The arguments themselves need no frame around their fields. */
+/** The top-level arguments have no frame. */
 function renderFields({ root, node }: Form, draft: Draft, onChange: (draft: Draft, path: FieldPath) => void) {
   const words = strings.tools.form;
   if (node.kind === 'object' && draft.kind === 'object') {
@@ -70,10 +70,10 @@ function renderFields({ root, node }: Form, draft: Draft, onChange: (draft: Draf
   );
 }
 
-/** One place of the form, whatever it is. */
+/** One field of any kind. */
 export function FieldView(props: FieldProps) {
   const { node, draft, isRequired } = props;
-  // Leaving out what would be null anyway says the same.
+  // If null is the default, omitting the value is equivalent.
   const canBeNull =
     draft.kind === 'null' || (node.isNullable && !(node.defaultValue === null && !isRequired));
   if (!canBeNull) return <FieldControl {...props} />;
@@ -118,7 +118,7 @@ function FieldControl(props: FieldProps) {
   }
 }
 
-/** A place that holds other places. One that is optional is not there until somebody adds it. */
+/** A field with nested fields. An optional one appears after the user adds it. */
 function GroupField(props: FieldProps) {
   const { node, draft, label, path, isRequired, onChange } = props;
   const root = useRootSchema();
@@ -175,7 +175,7 @@ function GroupField(props: FieldProps) {
   );
 }
 
-/** Fields that belong together, under one name. With `onRemove` the whole of it can be taken away. */
+/** A titled group of fields. With `onRemove` the group can be removed. */
 function FieldGroup({
   node,
   label,
@@ -190,7 +190,7 @@ function FieldGroup({
   const error = useFieldError(path);
   const hint = renderFieldHint(node);
   return (
-    // The focus goes here when something is wrong with the whole.
+    // Receives the focus if the group itself is invalid.
     <fieldset className={styles['group']} tabIndex={-1} data-invalid={error === undefined ? undefined : true}>
       <legend className={styles['legend']}>
         {label}

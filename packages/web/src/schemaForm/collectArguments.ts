@@ -14,13 +14,13 @@ import type {
 import { type Form, parseNode } from './parseNode.ts';
 
 interface CollectedArguments {
-  /** Only good if there are no errors. */
+  /** Valid only without errors. */
   readonly args: JsonRecord;
   readonly errors: readonly FieldError[];
   readonly formFields: FormFields;
 }
 
-/** The arguments that a form says. */
+/** The arguments from a form. */
 export function collectArguments(form: Form, draft: Draft): CollectedArguments {
   const { value = {}, errors, formFields } = collectValue(form, draft);
   if (isRecord(value)) return { args: value, errors, formFields };
@@ -31,7 +31,7 @@ export function collectArguments(form: Form, draft: Draft): CollectedArguments {
   };
 }
 
-/** The arguments that somebody wrote as JSON; nothing at all is an empty object. */
+/** Parses arguments written as JSON. Empty text means an empty object. */
 export function parseArguments(text: string): { readonly args: JsonRecord } | { readonly problem: string } {
   const words = strings.tools.form.errors;
   if (text.trim() === '') return { args: {} };
@@ -49,22 +49,22 @@ interface FieldError {
 }
 
 interface CollectedValue {
-  /** Undefined: nothing was entered. Only good if there are no errors. */
+  /** Undefined if nothing was entered. Valid only without errors. */
   readonly value: unknown;
   readonly errors: readonly FieldError[];
   readonly formFields: FormFields;
 }
 
 /**
- * What a form says, and what is wrong with it. Optional places that are empty are left out. Patterns of the schema are
- * not tried here: they are a server's, and one of them can keep a browser busy for ever. The gateway checks them safely.
+ * Collects the value of a form and its errors. Empty optional fields are omitted. Patterns are not evaluated here:
+ * they come from a server and can block the browser (ReDoS). The gateway evaluates them safely.
  */
 export function collectValue({ root, node: first }: Form, draft: Draft): CollectedValue {
   const errors: FieldError[] = [];
   const formFields = new Map<string, { holdsSubtree: boolean }>();
   const words = strings.tools.form.errors;
 
-  /** What was entered goes on as it is, so that nothing is lost on the way to JSON. */
+  /** Keeps the entered text, so that switching to JSON loses nothing. */
   function addError(path: FieldPath, message: string, fieldDraft?: string): unknown {
     errors.push({ path, message });
     return fieldDraft;
@@ -90,7 +90,7 @@ export function collectValue({ root, node: first }: Form, draft: Draft): Collect
           ? node.options[fieldDraft.index]?.value
           : omitValue(path, isRequired);
       case 'boolean':
-        // A switch that must say something says no until it is switched on.
+        // A required switch is false until the user turns it on.
         return fieldDraft.value ?? (isRequired ? false : undefined);
       case 'constant':
         return node.kind === 'constant' && (fieldDraft.isOn || isRequired) ? node.value : undefined;
@@ -147,7 +147,7 @@ export function collectValue({ root, node: first }: Form, draft: Draft): Collect
     }
     const anyNode: FormNode = { ...node, kind: 'json', types: [] };
     members.push(...collectEntries(anyNode, draft.extras, path, new Set(members.map(([name]) => name))));
-    // Not by assignment: a member may be called __proto__.
+    // Object.fromEntries, because assignment fails for a member named __proto__.
     return Object.fromEntries(members);
   }
 
@@ -201,23 +201,23 @@ function jsonType(value: unknown): string {
 }
 
 const NUMBER_PATTERN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
-/** Written out digit by digit, somebody means each of them. */
+/** A number in plain digits, which must not be rounded. */
 const INTEGER_PATTERN = /^[+-]?\d+$/;
-/** Fractions are not exact: a multiple of 0.1 may miss by this much. */
+/** Tolerance for floating-point errors of `multipleOf`. */
 const TOLERANCE = 1e-9;
 
-/** What is wrong with a text that was entered; undefined: nothing. */
+/** The error of an entered text; undefined if it is valid. */
 function validateText({ minLength, maxLength, allowed }: TextNode, text: string): string | undefined {
   const words = strings.tools.form.errors;
   if (allowed && !allowed.has(text)) return words.notAllowed;
-  // A schema counts characters, and a string counts halves of some of them.
+  // A schema counts code points, a string counts UTF-16 units.
   let length = 0;
   for (const _character of text) length += 1;
   if (minLength !== undefined && length < minLength) return words.tooShort(minLength);
   return maxLength !== undefined && length > maxLength ? words.tooLong(maxLength) : undefined;
 }
 
-/** What is wrong with a number that was entered; undefined: nothing. */
+/** The error of an entered number; undefined if it is valid. */
 function validateNumber(node: NumberNode, text: string): string | undefined {
   const words = strings.tools.form.errors;
   const { isInteger, min, max, above, below, step } = node;

@@ -3,25 +3,25 @@ import type { Draft, Entry, FormNode, ListNode, ObjectNode, VariantsNode } from 
 import { type Form, parseNode } from './parseNode.ts';
 import { collectValue } from './collectArguments.ts';
 
-/** What lies deeper is written as JSON: nobody finds their way in such a form. */
+/** Deeper values are edited as JSON. */
 const MAX_DEPTH = 10;
-/** How many places one form has. References make a small schema as large as they like. */
+/** The maximum number of fields. References can make a form of any size from a small schema. */
 const MAX_FIELDS = 600;
-/** A list longer than this is written as JSON. */
+/** Longer lists are edited as JSON. */
 const MAX_ITEMS = 100;
 const MAX_INITIAL_ITEMS = 10;
 
-/** A form that nobody has touched: what the schema fills in, and nothing else. */
+/** An untouched form with the defaults of the schema. */
 export function createDraft({ root, node }: Form): Draft {
   return createDraftBuilder(root).emptyDraft(node, { isRequired: true, depth: 0 });
 }
 
-/** A form that holds the arguments, whole: what has no place of its own stands there as JSON. */
+/** A form with the given arguments. Values that do not fit a field are edited as JSON. */
 export function draftFromArguments({ root, node }: Form, args: unknown): Draft {
   return createDraftBuilder(root).draftFromValue(node, args, 0);
 }
 
-/** What is there when somebody adds something optional, or another item. */
+/** The draft of an added optional field or item. */
 export function createNewDraft(root: JsonRecord, node: FormNode, depth: number): Draft {
   return createDraftBuilder(root).emptyDraft(node, { isRequired: true, depth });
 }
@@ -33,7 +33,7 @@ function createDraftBuilder(root: JsonRecord) {
     remainingFields -= 1;
     if (remainingFields < 0 || depth > MAX_DEPTH) return { kind: 'json', text: '' };
     const { defaultValue } = node;
-    // Leaving it out says the same as null, or as an empty text.
+    // Omitting the value is equivalent to null or an empty text.
     const isOmittable = defaultValue === '' || (defaultValue === null && !isRequired);
     if (defaultValue !== undefined && !isOmittable) return draftFromValue(node, defaultValue, depth);
     switch (node.kind) {
@@ -89,12 +89,12 @@ function createDraftBuilder(root: JsonRecord) {
     return exact ?? { kind: 'json', text: toJsonText(value) };
   }
 
-  /** The draft that says exactly this value; undefined where the place has no room for it. */
+  /** The draft that represents exactly this value; undefined if the field cannot represent it. */
   function exactDraft(node: FormNode, value: unknown, depth: number): Draft | undefined {
     if (value === null && node.isNullable) return { kind: 'null' };
     switch (node.kind) {
       case 'text':
-        // Empty means left out, unless that is what the schema fills in.
+        // An empty text means omitted, unless it is the default.
         return typeof value === 'string' && (value !== '' || node.defaultValue === '')
           ? { kind: 'text', text: value }
           : undefined;
@@ -125,7 +125,7 @@ function createDraftBuilder(root: JsonRecord) {
     const fields = properties.map(({ name, schema, isRequired }) => {
       const field = parseNode(root, schema);
       if (Object.hasOwn(value, name)) return draftFromValue(field, value[name], depth + 1);
-      // What is required cannot stay left out, so it is as in a new form.
+      // A required field cannot be omitted, so it starts like in a new form.
       return isRequired ? emptyDraft(field, { isRequired, depth: depth + 1 }) : omittedDraft(field);
     });
     const declaredNames = new Set(properties.map(({ name }) => name));
@@ -158,7 +158,7 @@ function createDraftBuilder(root: JsonRecord) {
     };
   }
 
-  /** The variant that has nothing against the value; if all have, the first that can show it. */
+  /** The first variant that accepts the value; otherwise the first that can represent it. */
   function variantDraft({ variants }: VariantsNode, value: unknown, depth: number): Draft | undefined {
     let fallback: Draft | undefined;
     for (const [index, { schema }] of variants.entries()) {
@@ -175,7 +175,7 @@ function createDraftBuilder(root: JsonRecord) {
   return { emptyDraft, draftFromValue };
 }
 
-/** What somebody left out stays left out, whatever the schema would fill in. */
+/** An omitted value stays omitted, even if the schema has a default. */
 function omittedDraft({ kind }: FormNode): Draft {
   switch (kind) {
     case 'text':
@@ -206,7 +206,7 @@ function toJsonText(value: unknown): string {
   try {
     return JSON.stringify(value, null, 2);
   } catch {
-    // Nested too deep to be written.
+    // Too deeply nested to serialize.
     return '';
   }
 }

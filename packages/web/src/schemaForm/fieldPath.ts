@@ -1,18 +1,21 @@
 import type { Diagnostic } from '@behalf/contracts';
 import { strings } from '../strings/strings.ts';
 
-/** Where in the arguments: names of members and places in lists. */
+/** A path of member names and list indexes. */
 export type FieldPath = readonly (string | number)[];
 
-/** One text for each place. A number and the same number as a name are one place: the gateway writes both alike. */
+/**
+ * The key of a path. A number and a name with the same digits are equal, because the gateway writes both the same
+ * way.
+ */
 export function pathKey(path: FieldPath): string {
   return JSON.stringify(path.map(String));
 }
 
-/** What the gateway writes: `arguments.items[0].name`, and `["..."]` for what is no plain name. */
+/** The gateway's notation: `arguments.items[0].name`, and `["..."]` for other names. */
 const STEP_PATTERN = /\.([A-Za-z_$][\w$-]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
 
-/** The place that a path of the gateway names; undefined where it cannot be read. */
+/** Parses a path of the gateway; undefined if it is not valid. */
 export function parsePath(text: string): FieldPath | undefined {
   if (!text.startsWith('arguments')) return undefined;
   const path: string[] = [];
@@ -26,17 +29,17 @@ export function parsePath(text: string): FieldPath | undefined {
   return path;
 }
 
-/** Whether a place of the form holds everything below it, as JSON. */
+/** Whether a field contains everything below it as JSON. */
 export type FormFields = ReadonlyMap<string, { readonly holdsSubtree: boolean }>;
 
 export interface AssignedErrors {
-  /** By the key of their path. */
+  /** By path key. */
   readonly byField: ReadonlyMap<string, string>;
-  /** What has no place in the form. */
+  /** Errors without a field in the form. */
   readonly otherErrors: readonly string[];
 }
 
-/** What the gateway found wrong, at the fields it is about. */
+/** Assigns errors of the gateway to fields. */
 export function assignErrors(formFields: FormFields, errors: readonly Diagnostic[]): AssignedErrors {
   const byField = new Map<string, string>();
   const otherErrors: string[] = [];

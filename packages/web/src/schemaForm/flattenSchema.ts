@@ -1,13 +1,13 @@
 import { type JsonRecord, isEqualJson, isRecord } from '../result/json.ts';
 
-/** How many parts one place of a form may be put together from, references that lead in a circle among them. */
+/** Limits the schemas that are merged for one field, because references can be circular. */
 const MAX_PARTS = 64;
-/** They lead to what only a validator follows. */
+/** Only a validator can resolve these. */
 const DYNAMIC_REFERENCES = ['$dynamicRef', '$recursiveRef'];
 
 /**
- * A schema with its references followed and its `allOf` merged, at this place alone: what stands below is looked at when
- * it is needed, so a schema that contains itself has no end and does no harm. Undefined where it cannot be done.
+ * Resolves `$ref` and merges `allOf` at this level only. Nested schemas are flattened when they are needed, so that
+ * a recursive schema terminates. Undefined if it is not possible.
  */
 export function flattenSchema(root: JsonRecord, schema: unknown): JsonRecord | undefined {
   let remainingParts = MAX_PARTS;
@@ -37,7 +37,7 @@ export function flattenSchema(root: JsonRecord, schema: unknown): JsonRecord | u
 
 const MAX_REF_LENGTH = 1_000;
 
-/** What a reference inside the document leads to; undefined where it leads out of it, or to nothing. */
+/** Resolves a reference within the document; otherwise undefined. */
 function resolveRef(root: JsonRecord, ref: string): unknown {
   if (ref === '#') return root;
   if (!ref.startsWith('#/') || ref.length > MAX_REF_LENGTH) return undefined;
@@ -51,20 +51,20 @@ function resolveRef(root: JsonRecord, ref: string): unknown {
   return target;
 }
 
-/** A name as it was before it stood in a pointer (RFC 6901, in a fragment). */
+/** Decodes a segment of a JSON Pointer in a fragment (RFC 6901). */
 function decodeSegment(part: string): string {
   let decoded = part;
   try {
     decoded = decodeURIComponent(part);
   } catch {
-    // It is no escape then, but part of a name.
+    // Not a valid escape sequence, so it is part of the name.
   }
   return decoded.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 type MergeKeyword = (one: unknown, other: unknown) => unknown;
 
-/** No value satisfies both, or we cannot tell. */
+/** No value satisfies both, or that cannot be decided. */
 const UNMERGEABLE = Symbol('cannot');
 
 const mergeMinimum: MergeKeyword = (a, b) =>
@@ -73,7 +73,7 @@ const mergeMaximum: MergeKeyword = (a, b) =>
   typeof a === 'number' && typeof b === 'number' ? Math.min(a, b) : a;
 const mergeEqual: MergeKeyword = (a, b) => (isEqualJson(a, b) ? a : UNMERGEABLE);
 
-/** Keywords that decide how a form looks. Of all others the first one stands: the gateway judges by all of them. */
+/** Keywords that affect the form. For all others, the first value is kept; the gateway validates with all of them. */
 const keywordMergers: ReadonlyMap<string, MergeKeyword> = new Map<string, MergeKeyword>([
   ['type', mergeTypes],
   ['properties', mergeProperties],
@@ -89,7 +89,10 @@ const keywordMergers: ReadonlyMap<string, MergeKeyword> = new Map<string, MergeK
   ...['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems'].map((name) => [name, mergeMaximum] as const),
 ]);
 
-/** One schema for what satisfies all of them; undefined where that is not simply said. The words of the first stand. */
+/**
+ * Merges schemas that must all be satisfied; undefined if no simple schema is equivalent. Texts of the first schema
+ * are kept.
+ */
 export function mergeSchemas(schemas: readonly JsonRecord[]): JsonRecord | undefined {
   const merged = new Map<string, unknown>();
   for (const schema of schemas) {

@@ -5,16 +5,16 @@ import styles from './SchemaForm.module.css';
 import { type FieldPath, pathKey } from './fieldPath.ts';
 import type { Draft, FormNode } from './formNode.ts';
 
-/** What every field of one form needs to know. */
+/** Data that all fields of a form need. */
 interface FormContext {
   readonly root: JsonRecord;
-  /** By the key of the path. */
+  /** By path key. */
   readonly errors: ReadonlyMap<string, string>;
 }
 
 export const formContext = createContext<FormContext>({ root: {}, errors: new Map() });
 
-/** What is wrong at a place of the form. */
+/** The error at a path. */
 export function useFieldError(path: FieldPath): string | undefined {
   return useContext(formContext).errors.get(pathKey(path));
 }
@@ -23,7 +23,7 @@ export function useRootSchema(): JsonRecord {
   return useContext(formContext).root;
 }
 
-/** A place of the form with what was entered there. */
+/** A field with its current input. */
 export interface FieldProps<N extends FormNode = FormNode, D extends Draft = Draft> {
   readonly node: N;
   readonly draft: D;
@@ -33,13 +33,13 @@ export interface FieldProps<N extends FormNode = FormNode, D extends Draft = Dra
   readonly onChange: (draft: Draft, path: FieldPath) => void;
 }
 
-/** What the server says about a place, and what its schema allows there. */
+/** The server's description of a field, and the limits of its schema. */
 export function renderFieldHint(node: FormNode, extra = '') {
   const hintText = [node.description, describeLimits(node), extra].filter(Boolean).join('\n');
   return hintText === '' ? undefined : <span className={styles['hint']}>{hintText}</span>;
 }
 
-/** What the schema allows, in words; empty where it allows everything. */
+/** The limits in words; empty if there are none. */
 function describeLimits(node: FormNode): string {
   const words = strings.tools.form;
   const parts: (string | false)[] = [];

@@ -1,10 +1,10 @@
-/** What every place of a form has. Its words are the server's. */
+/** Common properties of all fields. Texts come from the server. */
 interface NodeBase {
   readonly title: string;
   readonly description: string;
-  /** What the schema fills in; undefined: nothing. */
+  /** The default of the schema; undefined if none. */
   readonly defaultValue: unknown;
-  /** Whether null is a value for it, besides what its kind says. */
+  /** Whether null is also a valid value. */
   readonly isNullable: boolean;
 }
 
@@ -13,7 +13,7 @@ export interface TextNode extends NodeBase {
   readonly input: 'line' | 'area' | 'date' | 'email' | 'url' | 'password';
   readonly minLength: number | undefined;
   readonly maxLength: number | undefined;
-  /** A list of allowed texts that is too long to choose from. */
+  /** The allowed texts if there are too many for a choice. */
   readonly allowed: ReadonlySet<string> | undefined;
 }
 
@@ -55,11 +55,11 @@ export interface ObjectProperty {
 export interface ObjectNode extends NodeBase {
   readonly kind: 'object';
   readonly properties: readonly ObjectProperty[];
-  /** The schema has rules about further members that a form does not show. */
+  /** The schema has rules about further members, which the form does not show. */
   readonly isPartial: boolean;
 }
 
-/** Names of the caller's own choice, each with a value. */
+/** Arbitrary names with a value each. */
 export interface MapNode extends NodeBase {
   readonly kind: 'map';
   readonly valueSchema: unknown;
@@ -83,14 +83,14 @@ export interface VariantsNode extends NodeBase {
   readonly variants: readonly Variant[];
 }
 
-/** What a form cannot express: its value is written as JSON. */
+/** A value that the form cannot express and that is edited as JSON. */
 export interface JsonNode extends NodeBase {
   readonly kind: 'json';
-  /** The types it may have; none: any. */
+  /** The allowed types; empty for any. */
   readonly types: readonly string[];
 }
 
-/** A place of a form. What stands below it is read from its schema when it is needed. */
+/** A field of the form. Nested fields are created from the schema when they are needed. */
 export type FormNode =
   | TextNode
   | NumberNode
@@ -103,27 +103,27 @@ export type FormNode =
   | VariantsNode
   | JsonNode;
 
-/** Beside a place of the form: what somebody has entered there so far, finished or not. */
+/** The current input of a field, complete or not. */
 export type Draft =
-  /** As it was typed: a text or a number; empty: nothing. */
+  /** The typed text of a text or number; empty if none. */
   | { readonly kind: 'text'; readonly text: string }
-  /** The option that was chosen; -1: none. */
+  /** The index of the selected option; -1 for none. */
   | { readonly kind: 'choice'; readonly index: number }
   | { readonly kind: 'boolean'; readonly value: boolean | undefined }
   | { readonly kind: 'constant'; readonly isOn: boolean }
   | { readonly kind: 'null' }
-  /** Something optional that nobody has added. */
+  /** An optional value that was not added. */
   | { readonly kind: 'absent' }
-  /** One draft for each property of the node, in its order, and what stands there besides. */
+  /** One draft per property of the node, in order, and additional members. */
   | { readonly kind: 'object'; readonly fields: readonly Draft[]; readonly extras: readonly Entry[] }
   | { readonly kind: 'map'; readonly entries: readonly Entry[] }
   | { readonly kind: 'list'; readonly items: readonly Item[] }
   | { readonly kind: 'variants'; readonly index: number; readonly draft: Draft }
-  /** As it was typed. It may stand at any place: where the form could not hold a value, this can. */
+  /** The typed text. Allowed for any field whose value the form cannot represent. */
   | { readonly kind: 'json'; readonly text: string };
 
 export interface Item {
-  /** Stays with the item wherever it is moved. */
+  /** Stays with the item when it is moved. */
   readonly id: number;
   readonly draft: Draft;
 }

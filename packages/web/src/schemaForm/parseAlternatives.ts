@@ -4,7 +4,7 @@ import type { ChoiceOption, Variant } from './formNode.ts';
 
 const MAX_LABEL_LENGTH = 80;
 
-/** What one can choose from: `enum`, or constants with titles. Undefined: it is no choice between values. */
+/** The options of `enum` or of constants with titles; undefined if the schema is not a choice between values. */
 export function parseOptions(schema: JsonRecord): readonly ChoiceOption[] | undefined {
   const { enum: values, enumNames, oneOf, anyOf } = schema;
   if (Array.isArray(values) && values.length > 0) {
@@ -31,7 +31,7 @@ function parseConstant(part: unknown): ChoiceOption | undefined {
   return { value, label: optionLabel(value, title) };
 }
 
-/** How a value is called: by its title, by itself, or as JSON. */
+/** The label of a value: its title, the value itself, or its JSON. */
 export function optionLabel(value: unknown, title?: unknown): string {
   if (typeof title === 'string' && title !== '') return title;
   const text = typeof value === 'string' ? value : toJsonText(value);
@@ -42,14 +42,17 @@ function toJsonText(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // Nested too deep to be written.
+    // Too deeply nested to serialize.
     return '…';
   }
 }
 
-/** More forms of one thing than this are better written as JSON. */
+/** Schemas with more variants are edited as JSON. */
 const MAX_VARIANTS = 30;
-/** What makes a form look different. A part without any of it only adds a condition, which the gateway judges. */
+/**
+ * Keywords that change the form. An alternative without any of them only adds a condition, which the gateway
+ * validates.
+ */
 const SHAPE_KEYWORDS = [
   'type',
   'properties',
@@ -61,7 +64,7 @@ const SHAPE_KEYWORDS = [
   'oneOf',
   'additionalProperties',
 ];
-/** Words about the whole, which are not words about each variant. */
+/** Texts about the whole schema, which must not be repeated for each variant. */
 const TEXT_KEYWORDS: ReadonlySet<string> = new Set([
   'title',
   'description',
@@ -76,7 +79,7 @@ interface ParsedVariants {
   readonly isNullable: boolean;
 }
 
-/** The forms that `anyOf` or `oneOf` offer, each complete by itself. */
+/** The variants of `anyOf` or `oneOf`, each as a complete schema. */
 export function parseVariants(root: JsonRecord, schema: JsonRecord): ParsedVariants | 'none' | 'too-many' {
   const { anyOf, oneOf, ...base } = schema;
   const alternatives = anyOf ?? oneOf;
@@ -99,7 +102,7 @@ function isNull(part: JsonRecord): boolean {
   return part['type'] === 'null' || (Object.hasOwn(part, 'const') && part['const'] === null);
 }
 
-/** How a form is called: by its title, by the constant that marks it, or by its type. */
+/** The label of a variant: its title, its distinguishing constant, or its type. */
 function variantLabel(part: JsonRecord): string {
   const { title, type, properties } = part;
   if (typeof title === 'string' && title !== '') return title;

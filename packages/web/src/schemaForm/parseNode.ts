@@ -3,13 +3,13 @@ import { flattenSchema } from './flattenSchema.ts';
 import type { FormNode, JsonNode, ObjectProperty } from './formNode.ts';
 import { parseOptions, parseVariants } from './parseAlternatives.ts';
 
-/** The form of a tool: its schema, and the place where it begins. */
+/** The form of a tool: its schema and the root field. */
 export interface Form {
   readonly root: JsonRecord;
   readonly node: FormNode;
 }
 
-/** The form for the arguments of a tool. They are always an object, also where the schema does not say so. */
+/** Creates the form for a tool's arguments, which are always an object, even if the schema does not say so. */
 export function parseForm(inputSchema: unknown): Form {
   const root = isRecord(inputSchema) ? inputSchema : {};
   const node = parseNode(root, root);
@@ -23,7 +23,7 @@ export function parseForm(inputSchema: unknown): Form {
 
 const IGNORED_KEYWORDS: ReadonlySet<string> = new Set(['type', 'title', 'description', '$schema', '$id']);
 
-/** A tool without arguments is described in several ways, all of them by saying nothing. */
+/** Whether the schema describes any arguments. */
 function hasKeywords(root: JsonRecord): boolean {
   return Object.entries(root).some(([name, value]) => !IGNORED_KEYWORDS.has(name) && !isEmpty(value));
 }
@@ -32,18 +32,18 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0;
 }
 
-/** More fields than this nobody fills in one by one. */
+/** Objects with more properties are edited as JSON. */
 const MAX_PROPERTIES = 300;
-/** A longer list is not chosen from but typed. */
+/** Longer lists of values are typed instead of selected. */
 const MAX_OPTIONS = 300;
-/** A longer text wants room. */
+/** Longer texts get a multi-line field. */
 const MAX_LINE_LENGTH = 200;
-/** How often a choice may turn out to be another choice. */
+/** The maximum depth of choices that consist of a single choice. */
 const MAX_HOPS = 8;
-/** Rules about members that the form does not know. */
+/** Rules about members that the form does not support. */
 const UNSUPPORTED_KEYWORDS = ['if', 'dependentSchemas', 'dependencies', 'patternProperties'];
 
-/** What a form shows for a schema. Schemas are written by servers: whatever stands there, there is an answer. */
+/** Creates the form field of a schema. Schemas come from servers: any input yields a field. */
 export function parseNode(root: JsonRecord, schema: unknown, hops = 0): FormNode {
   const flattened = flattenSchema(root, schema);
   if (!flattened || hops > MAX_HOPS) return jsonNode(isRecord(schema) ? schema : {}, []);
@@ -73,7 +73,7 @@ function nodeBase(schema: JsonRecord, isNullable = false) {
   };
 }
 
-/** The only form of a thing is the thing: what is said about the whole goes before what is said about the form. */
+/** If there is only one alternative, texts of the whole schema take precedence over its texts. */
 function withTextsOf(node: FormNode, schema: JsonRecord, isNullable: boolean): FormNode {
   const outer = nodeBase(schema, isNullable || node.isNullable);
   return {
@@ -142,7 +142,7 @@ const KNOWN_TYPES: ReadonlySet<unknown> = new Set([
   'object',
 ]);
 
-/** The types it says, or those that its keywords are about. */
+/** The types of a schema, explicit or derived from its keywords. */
 function schemaTypes(schema: JsonRecord): string[] {
   const { type } = schema;
   if (typeof type === 'string') return [type];
@@ -188,7 +188,7 @@ function numberNode(schema: JsonRecord, isInteger: boolean): FormNode {
     ...nodeBase(schema),
     kind: 'number',
     isInteger,
-    // An old draft says with true that the limit itself is left out.
+    // In draft 4, `true` excludes the limit itself.
     min: exclusiveMinimum === true ? undefined : min,
     max: exclusiveMaximum === true ? undefined : max,
     above: exclusiveMinimum === true ? min : numberOrUndefined(exclusiveMinimum),
@@ -221,7 +221,7 @@ function objectNode(schema: JsonRecord): FormNode {
     schema: one,
     isRequired: names.delete(name),
   }));
-  // What is required and nowhere described is still required.
+  // Required members without a schema are still required.
   for (const name of names) fields.push({ name, schema: additionalSchema, isRequired: true });
   const isPartial = UNSUPPORTED_KEYWORDS.some((name) => Object.hasOwn(schema, name));
   if (fields.length > 0) return { ...nodeBase(schema), kind: 'object', properties: fields, isPartial };

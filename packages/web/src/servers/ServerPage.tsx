@@ -40,10 +40,10 @@ import { UserValues } from './page/UserValues.tsx';
 import { SharingDialog } from './sharing/SharingDialog.tsx';
 import { requiresServerSignIn, serverOrigin, toServerState } from './state/serverState.ts';
 
-/** One server: how it stands, what to do about it, what it offers, and who looks after it. */
+/** One server: its state, the next action, its tools and its administration. */
 export function ServerPage({ name }: { readonly name: string }) {
   const reference = new URLSearchParams(useSearch()).get('for');
-  // Nothing that was typed or found for one server is shown with another.
+  // The key resets all input and results when another server is shown.
   const page = <ServerContent key={name} name={name} />;
   if (reference === null) return page;
   return (
@@ -83,8 +83,8 @@ function ServerContent({ name }: { readonly name: string }) {
 }
 
 /**
- * The page of a server for who came by a link that an MCP client showed. It was made for one user: to anybody else the page
- * is not shown, and does not offer the way to it, since they may have been sent here by somebody who wants their account.
+ * Checks the link that an MCP client displayed. It is bound to one user. For any other user, the page is hidden and
+ * offers no sign-in: an attacker may have sent the link to connect their own account.
  */
 export function ConnectLinkGate({
   name,
@@ -126,7 +126,7 @@ export function ConnectLinkGate({
   );
 }
 
-/** The page of a server that is there. */
+/** The page of an existing server. */
 export function ServerDetails({ name, view }: { readonly name: string; readonly view: ServerView }) {
   const words = strings.servers;
   const user = useUser();
@@ -173,7 +173,7 @@ export function ServerDetails({ name, view }: { readonly name: string; readonly 
   );
 }
 
-/** A connection that came up by itself, or by somebody else's call, brings tools that were not known. */
+/** A new connection may provide tools that were not listed before. */
 function useToolsRefetchOnConnect(name: string, isConnected: boolean, isListed: boolean): void {
   const queryClient = useQueryClient();
   const wasConnected = useRef(isConnected);
@@ -186,12 +186,12 @@ function useToolsRefetchOnConnect(name: string, isConnected: boolean, isListed: 
   }, [queryClient, name, isConnected, isListed]);
 }
 
-/** What the person may do with the definition: both their role and the server's own rights have to allow it. */
+/** Actions on the definition. The user's role and the permissions on the server must both allow them. */
 export function ServerActions({ name, view }: { readonly name: string; readonly view: ServerView }) {
   const words = strings.servers;
   const [isDeleting, setDeleting] = useState(false);
   const isStored = view.source === 'user';
-  // Changing and deleting is defining, and asks for the same permission of the role.
+  // Editing and deleting require the same role permission as creating.
   const canDefine = usePermission('CREATE') && isStored;
   const canShare = usePermission('SHARE') && hasAclBit(view.permissions, 'SHARE');
   const canEdit = canDefine && hasAclBit(view.permissions, 'EDIT');
@@ -242,7 +242,7 @@ export function ServerActions({ name, view }: { readonly name: string; readonly 
   );
 }
 
-/** What the dialog says about the secrets of the server. */
+/** Explains which secrets of the server are shared. */
 function sharingLead({ source, apiKey }: ServerView): string {
   const { sharing } = strings.servers;
   if (source !== 'user') return sharing.leadConfiguration;

@@ -27,7 +27,7 @@ import {
 } from './state/filterServers.ts';
 import { serverOrigin, toServerState } from './state/serverState.ts';
 
-/** The servers one may use or look after. What is searched for stands in the address, and so does the open dialog. */
+/** The servers that the user may use or manage. The URL contains the search and the open dialog. */
 export function ServersPage() {
   const words = strings.servers;
   const canCreate = usePermission('CREATE');
@@ -142,7 +142,7 @@ function FilteredList({
 type Statuses = Readonly<Record<string, ServerStatus>>;
 type Tools = ToolsView['servers'];
 
-/** Every server with how it stands, as far as it is known; how it stands arrives after the names. */
+/** All servers with their state, as far as it is known. States load after the names. */
 export function useListedServers() {
   const servers = useQuery(serversQuery);
   const statuses = useQuery(statusesQuery);
@@ -183,7 +183,7 @@ function toListedServers(
   return sortServers(listedServers);
 }
 
-/** Once a server has come up whose tools were missing, they are asked for again. */
+/** Requests the tools again after a server without listed tools has connected. */
 function useToolsRefetch(statuses: Statuses | undefined, tools: Tools | undefined): void {
   const queryClient = useQueryClient();
   const previous = useRef<Statuses | undefined>(undefined);

@@ -24,7 +24,7 @@ import { showToast } from '../ui/Toasts.tsx';
 import { classNames } from '../ui/classNames.ts';
 import { SetRunner } from './run/SetRunner.tsx';
 
-/** One set: where it is run, and what became of its runs. */
+/** A set: run it, and view its runs. */
 export function SetPage({ id }: { readonly id: string }) {
   const words = strings.sets;
   const { data: set, error, refetch } = useQuery(setQuery(id));
@@ -60,7 +60,7 @@ function SetDetails({ set }: { readonly set: SetView }) {
   );
 }
 
-/** What the person may do with the set besides running it. */
+/** Actions on the set besides running it. */
 export function SetActions({ set: { id, title, permissions } }: { readonly set: SetView }) {
   const words = strings.sets;
   const queryClient = useQueryClient();

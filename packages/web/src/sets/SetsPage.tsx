@@ -16,7 +16,7 @@ import { ErrorNotice } from '../ui/Notice.tsx';
 import { Page } from '../ui/Page.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
 
-/** The sets one may run. */
+/** The sets that the user may run. */
 export function SetsPage() {
   const words = strings.sets;
   const user = useUser();

@@ -17,7 +17,7 @@ import { CreateKeyDialog } from './CreateKeyDialog.tsx';
 import { SettingsSection } from './SettingsSection.tsx';
 import { type KeyExpiry, keyExpiry } from './keyExpiry.ts';
 
-/** Keys with which programs act for the person who is signed in. */
+/** API keys of the signed-in user. */
 export function ApiKeysSection({ isAdmin }: { readonly isAdmin: boolean }) {
   const { keys } = strings.settings;
   const { data, error, refetch } = useQuery(keysQuery);

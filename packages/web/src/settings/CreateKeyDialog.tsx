@@ -12,7 +12,7 @@ import { MAX_DAYS, parseDays, DEFAULT_DAYS } from './keyExpiry.ts';
 import { CreatedKeyDialog } from './CreatedKeyDialog.tsx';
 import styles from './CreateKeyDialog.module.css';
 
-/** Makes a key, and shows it the one time that it can be shown. */
+/** Creates a key and shows it once. */
 export function CreateKeyDialog({
   isAdmin,
   onClose,
@@ -32,7 +32,7 @@ export function CreateKeyDialog({
     mutationFn: () =>
       createKey({ name: name.trim(), scopes: [...scopes], expiresInDays: expiresInDays ?? DEFAULT_DAYS }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: keysQuery.queryKey }),
-    // The key is not kept in memory once the dialog is gone.
+    // Removes the key from memory when the dialog closes.
     gcTime: 0,
   });
 

@@ -7,7 +7,7 @@ import { Dialog } from '../ui/Dialog.tsx';
 import { Notice } from '../ui/Notice.tsx';
 import styles from './CreatedKeyDialog.module.css';
 
-/** The key itself. The gateway keeps a hash alone: closed, it is gone. */
+/** Shows the new key. The gateway stores only a hash, so it cannot be shown again. */
 export function CreatedKeyDialog({
   apiKey: { name, key },
   onClose,

@@ -6,14 +6,14 @@ import { Badge } from '../ui/Badge.tsx';
 import { Button } from '../ui/Button.tsx';
 import styles from './SessionList.module.css';
 
-/** Where somebody is signed in. Each sign-in can be ended by itself. */
+/** The sessions of a user. Each one can be ended. */
 export function SessionList({
   sessions,
   endingId,
   onEnd,
 }: {
   readonly sessions: readonly SessionView[];
-  /** The one that is being ended. */
+  /** The session that is being ended. */
   readonly endingId: string | undefined;
   readonly onEnd: (session: SessionView) => void;
 }) {

@@ -20,7 +20,7 @@ import styles from './PermissionsSection.module.css';
 import { SessionList } from './SessionList.tsx';
 import { SettingsSection } from './SettingsSection.tsx';
 
-/** What belongs to the person who is signed in. */
+/** Settings of the signed-in user. */
 export function SettingsPage() {
   const { settings } = strings;
   const user = useUser();
@@ -73,7 +73,7 @@ export function AccountSection({ user }: { readonly user: OwnUserView }) {
   );
 }
 
-/** What the role of who is signed in allows, in words. It follows a change while the page is open. */
+/** The permissions of the user's role in words. Updates while the page is open. */
 export function PermissionsSection({ user }: { readonly user: OwnUserView }) {
   const { permissions } = strings.settings;
   return (
@@ -93,7 +93,7 @@ export function PermissionsSection({ user }: { readonly user: OwnUserView }) {
   );
 }
 
-/** Where the person is signed in. The one in use is ended only after asking: it signs them out here. */
+/** The user's sessions. Ending the current one requires confirmation, because it signs the user out. */
 export function OwnSessionsSection() {
   const { sessions } = strings.settings;
   const queryClient = useQueryClient();
@@ -109,7 +109,7 @@ export function OwnSessionsSection() {
       clearBehalfStorage();
       location.assign('/');
     },
-    // Also after a failure: one that is not found has ended elsewhere.
+    // Also after a failure: an unknown session has ended elsewhere.
     onSettled: (_result, _error, { current }) =>
       current ? undefined : queryClient.invalidateQueries({ queryKey: ownSessionsQuery.queryKey }),
   });

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Card } from '../ui/Card.tsx';
 import styles from './SettingsSection.module.css';
 
-/** One thing to set, with what it is about. */
+/** A setting with its description. */
 export function SettingsSection({
   title,
   lead,

@@ -1,8 +1,8 @@
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Long enough to make another one and put it in place. */
+/** Enough time to create a new key and deploy it. */
 const EXPIRING_SOON_DAYS = 14;
 
-/** How long a key still works. */
+/** Whether a key has expired or expires soon. */
 export type KeyExpiry = 'expired' | 'expiring' | 'good';
 
 export function keyExpiry(expiresAt: number, now: number): KeyExpiry {
@@ -13,7 +13,7 @@ export function keyExpiry(expiresAt: number, now: number): KeyExpiry {
 export const MAX_DAYS = 365;
 export const DEFAULT_DAYS = 90;
 
-/** A whole number of days that a key may have; undefined for anything else. */
+/** The lifetime of a key in days; undefined if the text is not a valid number. */
 export function parseDays(text: string): number | undefined {
   if (!/^\d{1,3}$/.test(text.trim())) return undefined;
   const days = Number(text);

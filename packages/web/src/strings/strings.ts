@@ -9,8 +9,8 @@ import { sets } from './en/sets.ts';
 import { settings } from './en/settings.ts';
 
 /**
- * Every word of the interface. A translation is another folder with the same shape: `typeof strings` is what it must
- * fill, and nothing outside this folder holds text for people.
+ * All texts of the interface. A translation is another folder of type `typeof strings`. No other folder contains
+ * texts for users.
  */
 export const strings = {
   common,

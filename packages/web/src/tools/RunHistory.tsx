@@ -14,7 +14,7 @@ import styles from './RunHistory.module.css';
 import type { Run } from './runs.ts';
 import type { ToolRef } from './ToolConsole.tsx';
 
-/** What was run since the page was opened, but for the run that is shown anyway. */
+/** The runs since the page was opened, except the one that is shown. */
 export function RunHistory({
   current,
   onReuse,
@@ -23,7 +23,7 @@ export function RunHistory({
   readonly onReuse: (choice: ToolRef, args: JsonRecord) => void;
 }) {
   const words = strings.tools.run;
-  // Those of blocks are shown with their blocks.
+  // Runs of blocks are shown with their blocks.
   const toolRuns = useStore(runs.list).filter(({ block }) => block === undefined);
   const shownRun = toolRuns.find(({ server, tool }) => server === current?.server && tool === current.tool);
   const otherRuns = toolRuns.filter((run) => run !== shownRun);

@@ -21,7 +21,7 @@ import { runs } from './pageRuns.ts';
 import { type Run, runStateText } from './runs.ts';
 import { blockPath, toolPath } from './toolLinks.ts';
 
-/** The last run of a tool: how far it is, and what came of it. */
+/** The last run of a tool: its progress and result. */
 export function RunView({ run }: { readonly run: Run }) {
   const words = strings.tools.run;
   const { state, tool, toolTitle, durationMs, progress } = run;
@@ -89,7 +89,7 @@ export function RunOutcome({ run }: { readonly run: Run }) {
 function RunError({ run: { error, server, block } }: { readonly run: Run }) {
   const words = strings.tools.run;
   const code = error instanceof ApiError ? error.code : undefined;
-  // Nothing came back: that says nothing about what was sent.
+  // Without a response, it is unknown whether the tool ran.
   const lostText = { title: words.lostTitle, text: words.lostText };
   const { changedTitle, changedText } = strings.blocks.run;
   const isChanged = block !== undefined && code === 'VERSION_CONFLICT';
@@ -115,7 +115,7 @@ function RunError({ run: { error, server, block } }: { readonly run: Run }) {
   );
 }
 
-/** The question of a tool that asks first, about a run. */
+/** Asks the user to approve a call. */
 function ApprovalCard({ run }: { readonly run: Run }) {
   const { id, tool, toolTitle, server, serverTitle, args, approval, decisionError, isDeciding = false } = run;
   const [decision, setDecision] = useState<'approve' | 'deny'>('approve');
@@ -135,14 +135,14 @@ function ApprovalCard({ run }: { readonly run: Run }) {
   );
 }
 
-/** A run that waits for its user to sign in. Who does so here wants this call: it is made by itself then. */
+/** A run that waits for a sign-in. It continues automatically after the sign-in. */
 function HeldRun({ run, connect }: { readonly run: Run; readonly connect: ConnectNeeded }) {
   const words = strings.tools.run;
   const { id, server, tool, args, block } = run;
   const formPath = (formArgs?: JsonRecord) =>
     block ? blockPath(block.id, formArgs) : toolPath(server, tool, formArgs);
   async function startConnect(wanted: ConnectOptions): Promise<void> {
-    // The credential that the run names is the one that has to be good again.
+    // The sign-in must renew the credential that the run names.
     const label = block?.credential;
     const options = { ...wanted, ...(label !== undefined && { label }) };
     if (await connectControllers.get(server).begin(options)) await runs.resume(id);
@@ -153,7 +153,7 @@ function HeldRun({ run, connect }: { readonly run: Run; readonly connect: Connec
       returnTo={formPath()}
       nextStepText={words.afterSignIn}
       onStart={startConnect}
-      // The form is filled in again for who comes back.
+      // Fills in the form again after the user returns.
       onBeforeLeave={() => history.replaceState(null, '', formPath(block?.inputs ?? args))}
     >
       {(isConnected) =>

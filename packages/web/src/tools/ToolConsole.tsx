@@ -20,12 +20,12 @@ export interface ToolRef {
 }
 
 interface SelectedTool extends ToolRef {
-  /** What its form begins with, and how often something was put into it: each time the form begins anew. */
+  /** The initial arguments, and a counter that resets the form. */
   readonly args?: JsonRecord;
   readonly revision: number;
 }
 
-/** Pick a tool, fill in its form, run it, see what it gave. */
+/** Select a tool, fill in its form, run it, view the result. */
 export function ToolConsole({
   server,
   tool,
@@ -34,9 +34,9 @@ export function ToolConsole({
 }: {
   readonly server?: string | undefined;
   readonly tool?: string | undefined;
-  /** Arguments of the link that led here. They fill in the form, and run nothing. */
+  /** Arguments of the link that opened the page. They fill in the form and do not run the tool. */
   readonly linked?: LinkedArgs | undefined;
-  /** What was chosen stands in the address. */
+  /** Updates the URL. */
   readonly onSelect: (choice: ToolRef | undefined) => void;
 }) {
   const tools = useQuery(allToolsQuery);
@@ -65,7 +65,8 @@ export function ToolConsole({
         <ToolPanel
           key={JSON.stringify([current?.server, current?.tool])}
           choice={current}
-          // Whatever is filled in here leads to an address without arguments: a link with some was opened after it.
+          // Arguments of a link are newer than reused ones, because reusing changes the URL to one without
+          // arguments.
           args={linked ? undefined : reused?.args}
           linked={linked}
           revision={reused?.revision ?? 0}

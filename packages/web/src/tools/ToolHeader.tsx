@@ -8,10 +8,10 @@ import { Badge } from '../ui/Badge.tsx';
 import { Button } from '../ui/Button.tsx';
 import styles from './ToolHeader.module.css';
 
-/** A longer description is folded: the form should be in sight. */
+/** Longer descriptions are collapsed, so that the form is visible. */
 const MAX_DESCRIPTION_LENGTH = 500;
 
-/** What a tool is called, what its server says about it, and on whose authority it runs. */
+/** A tool's title and description, and the credential of its calls. */
 export function ToolHeader({
   tool,
   view,
@@ -19,7 +19,7 @@ export function ToolHeader({
 }: {
   readonly tool: ToolDetail;
   readonly view: ServerToolsView;
-  /** Whether the heading takes the focus when it appears: somebody has chosen the tool here. */
+  /** Whether the heading receives the focus, because the user selected the tool on this page. */
   readonly shouldFocus: boolean;
 }) {
   const words = strings.tools.panel;

@@ -21,15 +21,15 @@ import styles from './ToolPanel.module.css';
 import { serverStateTones } from '../ui/stateTones.ts';
 
 interface PanelProps {
-  /** What the form begins with: what somebody chose here, or what the link says. */
+  /** The initial arguments, selected here or from the link. */
   readonly args: JsonRecord | undefined;
   readonly linked: LinkedArgs | undefined;
-  /** How often a tool was chosen or filled in here; none: the address says which. */
+  /** Incremented when the user selects a tool or reuses arguments; 0 if the URL selected it. */
   readonly revision: number;
   readonly onBack: () => void;
 }
 
-/** The tool that was chosen: what it is, its form, and what it gave. */
+/** The selected tool: header, form and result. */
 export function ToolPanel({ choice, ...rest }: PanelProps & { readonly choice: ToolRef | undefined }) {
   const words = strings.tools.panel;
   if (choice) return <SelectedToolPanel choice={choice} {...rest} />;
@@ -72,7 +72,7 @@ function SelectedToolPanel({
       )}
       {details.data && (
         <ToolContent
-          // Another link, or arguments from elsewhere: the form begins anew.
+          // Another link or reused arguments reset the form.
           key={JSON.stringify([revision, linked?.hash])}
           view={details.data}
           choice={choice}
@@ -123,7 +123,7 @@ function ToolContent({
   );
 }
 
-/** Why the tools of a server cannot be called just now, and what to do. */
+/** Why the tools of a server are unavailable, and what to do. */
 export function ServerStateNotice({
   view: { serverName, title, state, code = '', authority },
   onRetry,

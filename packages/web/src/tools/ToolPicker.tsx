@@ -36,10 +36,10 @@ import {
 } from './filterTools.ts';
 import { toolPath } from './toolLinks.ts';
 
-/** Tools that are rendered at once; the others follow while nobody waits. */
+/** Tools rendered at once; the others follow when the browser is idle. */
 const TOOLS_PER_STEP = 40;
 
-/** All tools, server by server, with a search. Arrow keys go from tool to tool. */
+/** All tools by server with a search field. Arrow keys move between tools. */
 export function ToolPicker({
   query,
   current,
@@ -57,7 +57,7 @@ export function ToolPicker({
   const boxRef = useRef<HTMLElement>(null);
   const groups = useMemo(() => filterTools(query.data ?? {}, deferredSearch), [query.data, deferredSearch]);
 
-  // A tool of the list before would take the focus with it when it goes.
+  // A tool of the previous list would lose the focus when it is removed.
   const isStale = search !== deferredSearch;
   const movesDownRef = useRef(false);
   useEffect(() => {
@@ -143,7 +143,7 @@ function ToolGroups({
   );
 }
 
-/** From tool to tool, and between them and the search. Whether the key meant that. */
+/** Moves the focus between tools and the search field. Returns whether the key was handled. */
 function moveFocus(boxRef: HTMLElement | null, key: string): boolean {
   if (!boxRef || !['ArrowDown', 'ArrowUp', 'Home', 'End'].includes(key)) return false;
   const input = boxRef.querySelector('input');
@@ -161,10 +161,10 @@ function moveFocus(boxRef: HTMLElement | null, key: string): boolean {
 }
 
 const TOOLS_PER_CHUNK = 40;
-/** In rem, as in the sheet: every row is as high as every other. */
+/** In rem, as in the style sheet: all rows have the same height. */
 const ROW_HEIGHT_REM = 3.25;
 
-/** A server with its tools, and what it needs before they can be called. */
+/** A server with its tools, and its missing sign-in or configuration. */
 function ToolGroupView({
   server,
   tools,
@@ -174,7 +174,7 @@ function ToolGroupView({
 }: {
   readonly server: ListedServer;
   readonly tools: readonly ListedTool[];
-  /** How many of them are rendered so far. */
+  /** The number of rendered tools. */
   readonly shownCount: number;
   readonly currentTool: string | undefined;
   readonly onSelect: (choice: ToolRef) => void;
@@ -214,7 +214,7 @@ function ToolGroupView({
               tools={tools}
               start={start}
               end={Math.min(start + TOOLS_PER_CHUNK, shownCount)}
-              // To one of them alone: the others need not be rendered anew when another tool is chosen.
+              // Passed to one chunk only, so that the others are not rendered again when the selection changes.
               currentTool={isInChunk(start, currentIndex) ? currentTool : undefined}
               onSelect={onSelect}
             />
@@ -226,7 +226,7 @@ function ToolGroupView({
   );
 }
 
-/** The tool that is shown is in sight also in the list. */
+/** Scrolls the selected tool into view. */
 function scrollIntoList(link: HTMLElement | null): void {
   link?.scrollIntoView({ block: 'nearest' });
 }
@@ -247,7 +247,7 @@ const Chunk = memo(function Chunk({
   readonly onSelect: (choice: ToolRef) => void;
 }) {
   function handleClick(event: MouseEvent, tool: string): void {
-    // Whoever wants it in another tab gets it there.
+    // Keeps the browser's behavior for opening a new tab.
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
     onSelect({ server, tool });
@@ -256,7 +256,7 @@ const Chunk = memo(function Chunk({
     <div
       role="presentation"
       className={styles['chunk']}
-      // What is out of view needs no layout to have its room, and pushes nothing when it comes into view.
+      // Reserves the height of a chunk that is not laid out.
       style={{ containIntrinsicBlockSize: `auto ${(end - start) * ROW_HEIGHT_REM}rem` }}
     >
       {tools.slice(start, end).map(({ name, title, description }) => (

@@ -21,7 +21,7 @@ import { RunView } from './RunView.tsx';
 import styles from './ToolRunner.module.css';
 import { useToolForm, type ToolForm } from './useToolForm.ts';
 
-/** The form of a tool, and what came of its last run. */
+/** The form of a tool and its last run. */
 export function ToolRunner({
   tool,
   view,
@@ -52,7 +52,7 @@ export function ToolRunner({
   }, [form.errors, form.otherErrors]);
 
   useEffect(() => {
-    // What cancels, approves or denies is gone when there is nothing left to decide, and the focus with it.
+    // The buttons for cancel, approve and deny disappear at the end, together with the focus.
     const hasEnded = state !== undefined && state !== 'waiting' && state !== previousState.current;
     previousState.current = state;
     if (hasEnded && document.activeElement === document.body) runButtonRef.current?.focus();

@@ -3,13 +3,16 @@ import type { ToolsView } from '@behalf/contracts';
 export type ListedServer = ToolsView['servers'][string];
 export type ListedTool = ListedServer['tools'][number];
 
-/** A server with those of its tools that are shown. */
+/** A server with its matching tools. */
 export interface ToolGroup {
   readonly server: ListedServer;
   readonly tools: readonly ListedTool[];
 }
 
-/** The tools in whose names and descriptions every word of the search stands; all of a server that is itself meant. */
+/**
+ * The tools whose name or description contains every word of the search. If the server itself matches, all its
+ * tools.
+ */
 export function filterTools(servers: ToolsView['servers'], search: string): readonly ToolGroup[] {
   const terms = search.toLowerCase().split(/\s+/).filter(Boolean);
   const groups = Object.values(servers).map((server) => ({ server, tools: server.tools }));
@@ -19,7 +22,7 @@ export function filterTools(servers: ToolsView['servers'], search: string): read
       const text = `${server.name} ${server.title} ${name} ${title} ${description}`.toLowerCase();
       return terms.every((word) => text.includes(word));
     });
-    // One without tools is shown where it is looked for: it says what it needs.
+    // A server without tools is listed if it matches, because it may need a sign-in.
     const matchesServer = terms.every((word) =>
       `${server.name} ${server.title}`.toLowerCase().includes(word),
     );
@@ -31,7 +34,7 @@ export function countTools(groups: readonly ToolGroup[]): number {
   return groups.reduce((sum, { tools }) => sum + tools.length, 0);
 }
 
-/** How many tools of each group are shown, when so many of all are: the first ones first. */
+/** Distributes the number of rendered tools over the groups, first groups first. */
 export function distributeShown(groups: readonly ToolGroup[], shown: number): readonly number[] {
   let remaining = shown;
   return groups.map(({ tools }) => {

@@ -3,10 +3,10 @@ import { callTool, decideApproval } from '../api/tools.ts';
 import { runAsMutation } from '../app/queryClient.ts';
 import { createRuns } from './runs.ts';
 
-/** Fast enough to be followed, and far below what would keep a browser busy. */
+/** Fast enough to follow, and cheap for the browser. */
 const UPDATE_INTERVAL_MS = 100;
 
-/** The runs of this page. Whoever signs in anew loads the page anew. */
+/** The runs of this page. A new sign-in reloads the page. */
 export const runs = createRuns({
   call: ({ block, ...call }) => runAsMutation(() => (block ? runBlock(block, call) : callTool(call))),
   decide: (id, approve) => runAsMutation(() => decideApproval(id, approve)),

@@ -6,23 +6,25 @@ import { type Store, createStore } from '../app/store.ts';
 import { isRecord } from '../result/json.ts';
 import { strings } from '../strings/strings.ts';
 
-/** A tool that somebody ran, with what it was given. */
+/** A tool with the arguments of a run. */
 export interface RunInput {
   readonly server: string;
   readonly serverTitle: string;
   readonly tool: string;
   readonly toolTitle?: string | undefined;
-  /** All that is sent; of a block also what it brings by itself. */
+  /** All arguments that are sent, including those that a block provides. */
   readonly args: Readonly<Record<string, unknown>>;
   readonly authority: Authority | undefined;
-  /** The block that is run, where it is one. */
+  /** Set if a block runs. */
   readonly block?: BlockRunInput;
 }
 
 /**
- * `waiting`: for the word of the person. `held`: for their sign-in at the server; the tool was not asked yet. `failed`: the
- * tool ran and says so. `refused`: there is no answer of the tool, and an error says why. `cancelled`: stopped, and whether
- * it ran is not known.
+ * - `waiting`: for an approval by the user.
+ * - `held`: for a sign-in at the server; the tool was not called yet.
+ * - `failed`: the tool ran and reported an error.
+ * - `refused`: there is no response of the tool; an error says why.
+ * - `cancelled`: stopped; it is unknown whether the tool ran.
  */
 type RunState = 'running' | 'waiting' | 'held' | 'done' | 'failed' | 'refused' | 'denied' | 'cancelled';
 
@@ -37,16 +39,16 @@ export interface Run extends RunInput {
   readonly startedAt: number;
   readonly durationMs?: number;
   readonly progress?: ToolProgress;
-  /** The last ones. */
+  /** The latest messages. */
   readonly logs: readonly RunLog[];
   readonly result?: ToolResult;
   readonly error?: unknown;
   readonly approval?: ApprovalNeeded;
-  /** The sign-in that it is held for. */
+  /** The sign-in that the run waits for. */
   readonly connect?: ConnectNeeded | undefined;
-  /** What a block is held for. */
+  /** What is missing before the block can run. */
   readonly missing?: MissingParts | undefined;
-  /** What went wrong when it was decided. */
+  /** The error of the approval decision. */
   readonly decisionError?: unknown;
   readonly isDeciding?: boolean;
 }
@@ -54,26 +56,26 @@ export interface Run extends RunInput {
 const MAX_RUNS = 20;
 const MAX_LOGS = 200;
 
-/** A tool that is called, by itself or as a block. */
+/** A call of a tool, directly or as a block. */
 type RunCall = ToolCall & { readonly block?: BlockRunInput };
 
 export interface RunsParts {
   readonly call: (call: RunCall) => Promise<ToolResult>;
   readonly decide: (approvalId: string, approve: boolean) => Promise<unknown>;
   readonly now: () => number;
-  /** Once in a while: a tool can say more than a screen can show. */
+  /** Limits the update rate: a tool can report faster than a screen updates. */
   readonly schedule: (callback: () => void) => void;
 }
 
-/** The runs of one visit, the newest first. A run goes on while its page is not shown. */
+/** The runs since the page was loaded, the newest first. A run continues while its page is not shown. */
 export interface Runs {
   readonly list: Store<readonly Run[]>;
-  /** Resolves when the tool has answered, or waits for approval. */
+  /** Resolves when the tool has responded or waits for approval. */
   readonly start: (input: RunInput) => Promise<Run>;
   readonly cancel: (id: number) => void;
-  /** Runs a call that waits, or gives it up. */
+  /** Approves or denies a waiting call. */
   readonly decide: (id: number, approve: boolean) => Promise<void>;
-  /** Makes a call that is held, after its user has signed in. The same call: nothing of it is asked again. */
+  /** Repeats a held call unchanged after the user signed in. */
   readonly resume: (id: number) => Promise<void>;
 }
 
@@ -86,7 +88,7 @@ export function createRuns({ call, decide, now, schedule }: RunsParts): Runs {
   const update = (id: number, fields: Partial<Run>) =>
     list.set(list.get().map((run) => (run.id === id ? { ...run, ...fields } : run)));
 
-  /** Calls the tool of a run. What it says meanwhile is shown together, once in a while. */
+  /** Calls the tool of a run. Progress messages are displayed in batches. */
   async function execute(id: number, { server, serverTitle, tool, args, block }: RunInput): Promise<void> {
     const controller = new AbortController();
     controllers.set(id, controller);
@@ -121,7 +123,7 @@ export function createRuns({ call, decide, now, schedule }: RunsParts): Runs {
       serverTitle,
     );
     controllers.delete(id);
-    // Who cancelled has been told already.
+    // The run was already marked as cancelled.
     if (controller.signal.aborted) return;
     update(id, { ...outcome, logs, durationMs: now() - startedAt });
   }
@@ -163,7 +165,7 @@ export function createRuns({ call, decide, now, schedule }: RunsParts): Runs {
   };
 }
 
-/** How a call ended. */
+/** The outcome of a call. */
 async function toOutcome(pending: Promise<ToolResult>, serverTitle: string): Promise<Partial<Run>> {
   try {
     const result = await pending;
@@ -172,18 +174,18 @@ async function toOutcome(pending: Promise<ToolResult>, serverTitle: string): Pro
     return { state: result.isError === true ? 'failed' : 'done', result };
   } catch (error) {
     const { approval, missing } = (error instanceof ApiError && error.problem) || {};
-    // Inputs that are missing are told at their fields; what is to be had elsewhere is waited for.
+    // Missing inputs are shown at their fields. A missing sign-in holds the run.
     if (missing && missing.credentials.length > 0) return { state: 'held', missing };
     return approval ? { state: 'waiting', approval } : { state: 'refused', error };
   }
 }
 
-/** The newest, and whatever is not over. */
+/** Keeps the newest runs and those in progress. */
 function trimRuns(runs: readonly Run[]): readonly Run[] {
   return runs.filter(({ state }, index) => index < MAX_RUNS || state === 'running' || state === 'waiting');
 }
 
-/** The sign-in that a result says is missing. The gateway passes on no such words of a server. */
+/** The missing sign-in of a result. The gateway never forwards this field from a server. */
 export function parseConnectNeeded(result: ToolResult, serverTitle: string): ConnectNeeded | undefined {
   const meta = result['_meta'];
   const auth = isRecord(meta) ? meta['behalf/auth'] : undefined;
@@ -201,7 +203,7 @@ export function parseConnectNeeded(result: ToolResult, serverTitle: string): Con
 
 const MAX_LOG_LENGTH = 2_000;
 
-/** A message of a server as one text. What it logs is data of any shape. */
+/** A log message of a server as one text. Its data can have any shape. */
 function toRunLog({ level, logger, data }: ToolLog): RunLog {
   const content = typeof data === 'string' ? data : toJsonText(data);
   const text = typeof logger === 'string' && logger !== '' ? `${logger}: ${content}` : content;
@@ -215,7 +217,7 @@ function toJsonText(data: unknown): string {
   try {
     return data === undefined ? '' : JSON.stringify(data);
   } catch {
-    // Nested too deep to be written.
+    // Too deeply nested to serialize.
     return '';
   }
 }

@@ -3,24 +3,24 @@ import { encodeSegment } from '../api/request.ts';
 import { toolCallPath } from '../api/tools.ts';
 import { type JsonRecord, isRecord } from '../result/json.ts';
 
-/** Longer arguments do not fit into an address that people pass on. */
+/** Longer arguments do not fit in a URL. */
 const MAX_HASH_LENGTH = 16_000;
 const ARGS_PARAMETER = 'args';
 
 /**
- * Where a tool is run by hand. Arguments stand behind the #, which browsers keep to themselves; those that do not fit are
- * not carried.
+ * The URL of a tool's form. Arguments are in the fragment, which browsers do not send to the server. Arguments that
+ * are too long are omitted.
  */
 export function toolPath(server: string, tool: string, args?: JsonRecord): string {
   return withArgs(`/tools/${encodeSegment(server)}/${encodeSegment(tool)}`, args);
 }
 
-/** Where a block is run, with what its form begins with. */
+/** The URL of a block's form with initial values. */
 export function blockPath(id: string, args?: JsonRecord): string {
   return withArgs(`/blocks/${encodeSegment(id)}`, args);
 }
 
-/** Where a tool is saved as a block, with these values to begin with. */
+/** The URL for saving a tool as a block with initial values. */
 export function newBlockPath(server: string, tool: string, args?: JsonRecord): string {
   return withArgs(`/blocks/new?${new URLSearchParams({ server, tool }).toString()}`, args);
 }
@@ -36,7 +36,7 @@ export interface LinkedArgs {
   readonly args: JsonRecord;
 }
 
-/** The arguments of a link; undefined where there are none, or they cannot be read. They only ever fill in a form. */
+/** The arguments of a link; undefined if there are none or they are invalid. They only fill in a form. */
 export function parseLinkedArgs(hash: string): LinkedArgs | undefined {
   const prefix = `#${ARGS_PARAMETER}=`;
   if (!hash.startsWith(prefix) || hash.length > MAX_HASH_LENGTH) return undefined;
@@ -48,10 +48,10 @@ export function parseLinkedArgs(hash: string): LinkedArgs | undefined {
   }
 }
 
-/** Those of the router, which changes addresses without telling the browser's own listeners. */
+/** Includes the router's events, because it changes the URL without browser events. */
 const HASH_EVENTS = ['hashchange', 'popstate', 'pushState', 'replaceState'];
 
-/** What stands behind the # of the address. */
+/** The fragment of the URL. */
 export function useHash(): string {
   return useSyncExternalStore(subscribeToHash, () => location.hash);
 }
@@ -64,8 +64,8 @@ function subscribeToHash(listener: () => void): () => void {
 }
 
 /**
- * The call as a command of a shell. The key is not in it: whoever runs it has it in a variable, and it does not end up in
- * a chat or a history. Everything else stands in single quotes, in which a shell replaces nothing.
+ * The call as a shell command. It reads the API key from a variable, so that the key does not end up in a chat or
+ * history. All values are in single quotes.
  */
 export function curlCommand({
   origin,
@@ -82,12 +82,12 @@ export function curlCommand({
     `curl ${quoteForShell(origin + toolCallPath(server, tool))}`,
     '-H "Authorization: Bearer $BEHALF_API_KEY"',
     `-H ${quoteForShell('Content-Type: application/json')}`,
-    // Not --data: that would read a file where the text begins with @.
+    // `--data` would read a file if the text starts with @.
     `--data-raw ${quoteForShell(JSON.stringify({ arguments: args }))}`,
   ].join(' \\\n  ');
 }
 
-/** One word for a POSIX shell, whatever stands in it. */
+/** Quotes a text for a POSIX shell. */
 function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

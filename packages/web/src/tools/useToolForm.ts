@@ -11,10 +11,10 @@ interface FormState {
   readonly schema: unknown;
   readonly form: Form;
   readonly draft: Draft;
-  /** Undefined: the form is shown. */
+  /** Undefined while the form is shown. */
   readonly json: string | undefined;
   readonly errors: ReadonlyMap<string, string>;
-  /** What is wrong and has no field. */
+  /** Errors without a field. */
   readonly otherErrors: readonly string[];
 }
 
@@ -26,15 +26,15 @@ export interface ToolForm extends Omit<FormState, 'schema'> {
   readonly toggleJson: () => void;
   readonly reset: () => void;
   readonly fill: (args: JsonRecord) => void;
-  /** The arguments; undefined where something is wrong, which is then shown. */
+  /** The arguments; undefined if there are errors, which are then shown. */
   readonly submit: () => JsonRecord | undefined;
-  /** The arguments as far as they are, for a link or a command. */
+  /** The current arguments for a link or a command, possibly incomplete. */
   readonly currentArguments: () => JsonRecord;
-  /** What the gateway found wrong with the arguments that were sent. */
+  /** Shows errors that the gateway returned for the sent arguments. */
   readonly showErrors: (errors: readonly Diagnostic[]) => void;
 }
 
-/** What somebody enters for a tool, as a form or as JSON. */
+/** The input for a tool, as a form or as JSON. */
 export function useToolForm(schema: unknown, initialArgs: JsonRecord | undefined): ToolForm {
   const [state, setState] = useState<FormState>(() => createFormState(schema, initialArgs));
   const current = updateSchema(state, schema);
@@ -53,7 +53,7 @@ export function useToolForm(schema: unknown, initialArgs: JsonRecord | undefined
       return undefined;
     }
     const { args, errors } = collectArguments(form, draft);
-    // Of several things about one field, the first.
+    // The first error of each field.
     const fieldErrors = new Map(errors.toReversed().map(({ path, message }) => [pathKey(path), message]));
     update({ errors: fieldErrors, otherErrors: [] });
     return errors.length === 0 ? args : undefined;
@@ -107,7 +107,7 @@ function createFormState(schema: unknown, initialArgs: JsonRecord | undefined): 
   return { schema, form, draft, json: undefined, ...NO_ERRORS };
 }
 
-/** A server may describe its tool anew while somebody fills in the form: what they entered stays. */
+/** The server may change a tool's schema while the user fills in the form. The input is kept. */
 function updateSchema(state: FormState, schema: unknown): FormState {
   if (state.schema === schema) return state;
   if (keepIfEqual(state.schema, schema) === state.schema) return { ...state, schema };
@@ -115,7 +115,7 @@ function updateSchema(state: FormState, schema: unknown): FormState {
   return { ...createFormState(schema, args), json: state.json };
 }
 
-/** What was wrong at a place is not wrong any more in the same way once something else stands there. */
+/** Removes the error of a field whose value changed. */
 function withoutError(errors: ReadonlyMap<string, string>, path: FieldPath): ReadonlyMap<string, string> {
   const key = pathKey(path);
   return errors.has(key) ? new Map([...errors].filter(([at]) => at !== key)) : errors;

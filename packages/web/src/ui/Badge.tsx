@@ -4,7 +4,7 @@ import styles from './Badge.module.css';
 
 export type Tone = 'neutral' | 'success' | 'warning' | 'danger' | 'info';
 
-/** A word about the state of something. The word says it; the colour only helps. */
+/** The state of something as a word. Color only supports it. */
 export function Badge({
   tone = 'neutral',
   children,

@@ -6,7 +6,7 @@ import { Spinner } from './Spinner.tsx';
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly variant?: 'primary' | 'plain' | 'quiet' | 'danger';
   readonly size?: 'small' | 'normal';
-  /** Something it began is under way: it stays in its place, keeps the focus and takes no second click. */
+  /** An action is in progress: the button keeps the focus and ignores clicks. */
   readonly isBusy?: boolean;
   readonly icon?: ReactNode;
   readonly ref?: Ref<HTMLButtonElement>;
@@ -24,7 +24,7 @@ export function Button({
   ...rest
 }: ButtonProps) {
   function handleClick(event: MouseEvent<HTMLButtonElement>): void {
-    // Enter in a field of its form comes here too.
+    // The Enter key in a form field also triggers this.
     if (isBusy) event.preventDefault();
     else onClick?.(event);
   }
@@ -33,7 +33,7 @@ export function Button({
       type="button"
       {...rest}
       className={classNames(styles['button'], styles[variant], styles[size], className)}
-      // A button that is disabled loses the focus, and whoever works with keys their place.
+      // A disabled button loses the focus, and keyboard users their position.
       disabled={disabled && !isBusy}
       {...(isBusy && { 'aria-disabled': true, 'aria-busy': true })}
       onClick={handleClick}
@@ -44,7 +44,7 @@ export function Button({
   );
 }
 
-/** A button that shows a sign alone; `label` is what it is called. */
+/** A button with an icon only; `label` is its accessible name. */
 export function IconButton({
   label,
   icon,

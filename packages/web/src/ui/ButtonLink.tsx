@@ -3,7 +3,7 @@ import button from './Button.module.css';
 import styles from './ButtonLink.module.css';
 import { classNames } from './classNames.ts';
 
-/** A link that looks like a button: it leads somewhere, or brings a file. */
+/** A link with the look of a button, for navigation or a download. */
 export function ButtonLink({
   icon,
   children,

@@ -5,7 +5,7 @@ import { Dialog } from './Dialog.tsx';
 import { TextArea } from './Field.tsx';
 import { Icon } from './Icon.tsx';
 
-/** Puts a text into the clipboard, and says so where it was pressed. */
+/** Copies a text to the clipboard and confirms it on the button. */
 export function CopyButton({
   text,
   label = strings.common.copy,
@@ -19,7 +19,7 @@ export function CopyButton({
   async function copy(): Promise<void> {
     const content = text();
     try {
-      // Browsers have no clipboard for pages that came without TLS, and may refuse it to others.
+      // Without TLS there is no clipboard, and the browser may deny access to it.
       await navigator.clipboard.writeText(content);
       setDone(true);
       setTimeout(() => setDone(false), 2_000);
@@ -43,11 +43,11 @@ export function CopyButton({
   );
 }
 
-/** A text that the browser did not let us copy, chosen so that one key copies it. */
+/** Shows a text that could not be copied, selected for copying by keyboard. */
 function CopyManuallyDialog({ text, onClose }: { readonly text: string; readonly onClose: () => void }) {
   const words = strings.common;
   const fieldRef = useRef<HTMLTextAreaElement>(null);
-  // After the dialog has opened, which takes the focus for itself.
+  // Runs after the dialog has opened, which sets the focus itself.
   useEffect(() => {
     fieldRef.current?.focus();
     fieldRef.current?.select();

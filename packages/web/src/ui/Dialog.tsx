@@ -9,17 +9,17 @@ import { classNames } from './classNames.ts';
 interface DialogProps {
   readonly title: string;
   readonly children: ReactNode;
-  /** The buttons, the most likely one last. */
+  /** The buttons; the default action is last. */
   readonly actions?: ReactNode;
   readonly onClose: () => void;
-  /** With it the dialog is a form, and Enter in a field sends it. */
+  /** Makes the dialog a form that the Enter key submits. */
   readonly onSubmit?: () => void;
   readonly isWide?: boolean;
 }
 
 /**
- * A question over the page. The element of the browser keeps the focus inside, makes the rest inert, closes with Escape
- * and gives the focus back to where it was.
+ * A modal dialog based on the `dialog` element, which keeps the focus inside, makes the page inert, closes with
+ * Escape and restores the focus.
  */
 export function Dialog({ title, children, actions, onClose, onSubmit, isWide = false }: DialogProps) {
   const dialogRef = useRef<HTMLDialogElement>(null);
@@ -52,13 +52,14 @@ export function Dialog({ title, children, actions, onClose, onSubmit, isWide = f
       className={classNames(styles['dialog'], isWide && styles['wide'])}
       aria-labelledby={heading}
       onCancel={(event) => {
-        // React decides what is open; the browser must not close it behind our back.
+        // React controls whether the dialog is open; the browser must not close it itself.
         event.preventDefault();
         onClose();
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
-        // Pressed twice in a row, the browser closes it whatever `cancel` was answered; a key that is taken does not.
+        // If Escape is pressed twice, the browser closes the dialog although `cancel` was prevented. Handling the
+        // key prevents that.
         event.preventDefault();
         event.stopPropagation();
         onClose();
@@ -79,7 +80,7 @@ export function Dialog({ title, children, actions, onClose, onSubmit, isWide = f
   );
 }
 
-/** Asked before something that cannot be undone. */
+/** Confirmation of an action that cannot be undone. */
 export function ConfirmDialog({
   title,
   children,

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import styles from './EmptyState.module.css';
 import { Icon, type IconName } from './Icon.tsx';
 
-/** Nothing is there yet: why, and what to do first. */
+/** Explains why a list is empty, and offers the first action. */
 export function EmptyState({
   icon,
   title,

@@ -4,11 +4,11 @@ import styles from './Facts.module.css';
 export interface Fact {
   readonly name: string;
   readonly value: ReactNode;
-  /** Something to be copied letter by letter. */
+  /** Displayed in a monospaced font. */
   readonly isCode?: boolean;
 }
 
-/** Names and values, one below the other. */
+/** A list of names and values. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (
     <dl>

@@ -13,12 +13,12 @@ import styles from './Field.module.css';
 interface FieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** What is wrong with it; shown at the field, and read out with it. */
+  /** Shown at the field and announced with it. */
   readonly error?: string | undefined;
   readonly isRequired?: boolean;
 }
 
-/** What a control needs so that its label, hint and error belong to it. */
+/** Connects a control with its label, hint and error. */
 interface ControlProps {
   readonly id: string;
   readonly 'aria-describedby': string | undefined;
@@ -26,7 +26,7 @@ interface ControlProps {
   readonly required: boolean;
 }
 
-/** A label, a control, and what is to be said about it. */
+/** A control with label, hint and error. */
 export function Field({
   label,
   hint,
@@ -114,7 +114,7 @@ export function SelectField({
   );
 }
 
-/** On or off, at once. */
+/** A switch that takes effect immediately. */
 export function Switch({
   label,
   hint,

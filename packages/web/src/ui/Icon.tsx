@@ -40,7 +40,7 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-/** A sign beside words, or inside a button that has a name. Never the only thing that says something. */
+/** A decorative icon. Meaning must also be given in text or in an accessible name. */
 export function Icon({ name, size = 18 }: { readonly name: IconName; readonly size?: number }) {
   return (
     <svg

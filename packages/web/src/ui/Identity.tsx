@@ -18,7 +18,7 @@ export function TitleOrId({
   );
 }
 
-/** A server by its title, which anybody may choose, and by its name, which no other server has. */
+/** A server's title, which is free text, and its name, which is unique. */
 export function ServerIdentity({
   server,
   title,
@@ -35,7 +35,7 @@ export function ServerIdentity({
   );
 }
 
-/** A tool by its title, which its server may choose freely, and by its ID, which is unique on its server. */
+/** A tool's title, which its server chooses freely, and its ID, which is unique on its server. */
 export function ToolIdentity({ tool, title }: { readonly tool: string; readonly title: string }) {
   return (
     <>
@@ -44,7 +44,7 @@ export function ToolIdentity({ tool, title }: { readonly tool: string; readonly 
   );
 }
 
-/** A name that must be told from others: each by itself, and nothing hidden in it. */
+/** A name with isolated text direction and visible control characters, so that it cannot imitate another one. */
 export function IdText({
   name,
   className,

@@ -1,12 +1,12 @@
 import { Fragment, type ReactNode, startTransition, useEffect, useState } from 'react';
 import styles from './LongList.module.css';
 
-/** Entries that are rendered in one go, and that the browser leaves out in one piece while they are out of sight. */
+/** Entries per chunk. The browser skips a whole chunk while it is out of view. */
 const CHUNK_SIZE = 25;
 
 /**
- * A list of any length. Its pieces are added while nobody waits, and what is out of sight costs nothing: a rule for each
- * entry instead of each piece would cost the browser more than it spares.
+ * A list of any length. Chunks are added when the browser is idle, and chunks out of view are not laid out. Doing
+ * this per entry would cost more than it saves.
  */
 export function LongList<T>({
   label,
@@ -18,9 +18,9 @@ export function LongList<T>({
   readonly label: string;
   readonly items: readonly T[];
   readonly keyOf: (item: T) => string;
-  /** About how tall an entry is, in rem: how long the list is before it was looked at. */
+  /** The estimated height of an entry in rem, for the height of chunks that were not laid out yet. */
   readonly itemHeight: number;
-  /** An entry. Memoize it: it is asked for again whenever the list grows. */
+  /** Renders an entry. Memoize it, because it is called again whenever the list grows. */
   readonly children: (item: T) => ReactNode;
 }) {
   const shownCount = useProgressiveCount(items.length, CHUNK_SIZE);
@@ -45,12 +45,12 @@ export function LongList<T>({
   );
 }
 
-/** A frame: what was added is shown, and keys are heard, before more is added. */
+/** One frame, so that the browser can paint and handle input between two chunks. */
 const STEP_DELAY_MS = 16;
 
 /**
- * How much of a long list is rendered: a first piece at once, and the rest piece by piece while nobody waits for it. Another
- * `subject` is another list, and begins with its first piece.
+ * How many items of a long list to render: the first chunk immediately, the others when the browser is idle. A new
+ * `resetKey` starts again with the first chunk.
  */
 export function useProgressiveCount(total: number, step: number, resetKey = ''): number {
   const [count, setCount] = useState(step);
@@ -68,7 +68,7 @@ export function useProgressiveCount(total: number, step: number, resetKey = ''):
   return Math.min(count, total);
 }
 
-/** The first of many, and a way to the next: a thousand at once would hold up the page. */
+/** Renders the first items and a way to show more, because thousands at once would block the page. */
 export function usePagedItems<T>(items: readonly T[], step: number) {
   const [pages, setPages] = useState(1);
   const shown = items.slice(0, pages * step);

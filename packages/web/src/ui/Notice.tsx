@@ -15,7 +15,7 @@ const icons = {
   info: 'info',
 } as const;
 
-/** Something to read before going on: what is the matter, and what to do. */
+/** A message about a problem or condition, and what to do. */
 export function Notice({
   tone = 'info',
   title,
@@ -27,7 +27,7 @@ export function Notice({
   readonly title: string;
   readonly children?: ReactNode;
   readonly actions?: ReactNode;
-  /** Of something that is over: it is not read out when it appears. */
+  /** Not announced by screen readers, for past events. */
   readonly isSilent?: boolean;
 }) {
   const role = tone === 'danger' ? 'alert' : 'status';
@@ -43,7 +43,7 @@ export function Notice({
   );
 }
 
-/** An error where the thing itself would stand. */
+/** An error in place of the content that failed to load. */
 export function ErrorNotice({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   const { title, text } = explainError(error);
   return (

@@ -6,7 +6,7 @@ import styles from './Page.module.css';
 import { Skeleton } from './Skeleton.tsx';
 import { classNames } from './classNames.ts';
 
-/** A page with its name and what can be done on it. Its heading takes the focus when the page is entered. */
+/** A page with title and actions. Its heading receives the focus when the user navigates to it. */
 export function Page({
   title,
   lead,
@@ -23,7 +23,7 @@ export function Page({
   useTitle(title);
   const headingRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    // Who came by keyboard or screen reader goes on reading from here, and not from the top of the document.
+    // Keyboard and screen reader users continue at the heading instead of the top of the document.
     if (document.activeElement === document.body || document.activeElement?.closest('nav'))
       headingRef.current?.focus();
   }, []);
@@ -43,7 +43,7 @@ export function Page({
   );
 }
 
-/** A page whose code is on its way, in the room of one. */
+/** A placeholder while the code of a page loads. */
 export function PageSkeleton({ lines }: { readonly lines: number }) {
   return (
     <div className={styles['page']}>
@@ -52,7 +52,7 @@ export function PageSkeleton({ lines }: { readonly lines: number }) {
   );
 }
 
-/** The name of the page, in the tab and for screen readers that announce a change of page. */
+/** Sets the document title, which screen readers announce on navigation. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = title ? `${title} · ${strings.common.product}` : strings.common.product;

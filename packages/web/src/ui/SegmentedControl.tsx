@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import styles from './SegmentedControl.module.css';
 
-/** A choice of few, all of them in sight. Arrow keys move as between any radio buttons. */
+/** A visible choice between few options, with the keyboard behavior of radio buttons. */
 export function SegmentedControl<T extends string>({
   label,
   value,

@@ -1,7 +1,7 @@
 import { strings } from '../strings/strings.ts';
 import styles from './Skeleton.module.css';
 
-/** The shape of what is coming, in the room it will take from the first moment. Seen when it takes longer than that. */
+/** A placeholder with the size of the coming content. Visible only after a short delay. */
 export function Skeleton({ lines = 3 }: { readonly lines?: number }) {
   return (
     <div className={styles['skeleton']} role="status" aria-label={strings.common.loading}>

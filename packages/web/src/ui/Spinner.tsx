@@ -1,6 +1,6 @@
 import styles from './Spinner.module.css';
 
-/** Something is under way; what it is says the text beside it. */
+/** Indicates progress. Text next to it must say of what. */
 export function Spinner() {
   return <span className={styles['spinner']} aria-hidden="true" />;
 }

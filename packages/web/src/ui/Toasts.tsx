@@ -7,7 +7,7 @@ import { Icon } from './Icon.tsx';
 import styles from './Toasts.module.css';
 import { classNames } from './classNames.ts';
 
-/** The corner in which toasts appear; always there, so that screen readers notice what is put into it. */
+/** The container of toasts. It always exists, so that screen readers announce new ones. */
 export function Toasts() {
   const shown = useStore(toasts);
   return (
@@ -37,7 +37,7 @@ interface Toast {
   readonly text: string;
 }
 
-/** Long enough to read; what is wrong stays until somebody dismisses it. */
+/** Long enough to read. Errors stay until the user dismisses them. */
 const TOAST_DURATION_MS = 6_000;
 const MAX_TOASTS = 4;
 
@@ -48,9 +48,9 @@ function dismissToast(id: number): void {
   toasts.set(toasts.get().filter((toast) => toast.id !== id));
 }
 
-/** Says in a corner what has happened, without taking the focus. */
+/** Shows a message in a corner without moving the focus. */
 export function showToast(tone: Tone, title: string, text = ''): void {
-  // The same thing twice is one thing.
+  // Replaces an equal message.
   const others = toasts.get().filter((toast) => toast.title !== title || toast.text !== text);
   const id = (lastId += 1);
   toasts.set([...others, { id, tone, title, text }].slice(-MAX_TOASTS));

@@ -1,10 +1,10 @@
 /**
- * What cannot be seen, or changes how its neighbours are seen: controls, signs that turn the direction of writing, signs
- * without width, spaces that are not the space, and whatever has no form of its own.
+ * Characters that are invisible or change the appearance of their neighbors: control characters, direction marks,
+ * zero-width characters, and spaces other than U+0020.
  */
 const INVISIBLE = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** A text in which everything can be seen: the rest is spelled out, as JSON spells it. */
+/** Escapes invisible characters as in JSON. */
 export function escapeInvisible(text: string): string {
   return text.replaceAll(INVISIBLE, toUnicodeEscapes);
 }

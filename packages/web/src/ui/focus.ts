@@ -1,19 +1,19 @@
 import { type RefObject, useEffect, useRef } from 'react';
 
-/** Where somebody goes on after something was added or taken away. */
+/** Moves the focus to the first control, after something was added or removed. */
 export function focusFirstControl(container: Element | null): void {
   const controls = 'input:not([readonly]), select, textarea, button';
   container?.querySelector<HTMLElement>(controls)?.focus();
 }
 
-/** What has to be corrected first. */
+/** Moves the focus to the first invalid control. */
 export function focusFirstInvalid(container: Element | null): void {
   container?.querySelector<HTMLElement>('[aria-invalid="true"], [data-invalid]')?.focus();
 }
 
 /**
- * Where the focus goes when an entry of a list is removed together with what had the focus: to the element with this ref,
- * and not to the top of the document.
+ * If a list entry with the focus is removed, moves the focus to the element with this ref instead of the top of the
+ * document.
  */
 export function useFocusAfterRemoval<T extends HTMLElement>(count: number): RefObject<T | null> {
   const target = useRef<T>(null);

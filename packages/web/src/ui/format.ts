@@ -4,7 +4,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long ago, in words; a date when it is long ago. */
+/** A relative time, or a date if it is long ago. */
 export function formatAgo(at: number, now = Date.now()): string {
   const { ago } = strings.common;
   const elapsed = now - at;
@@ -19,7 +19,7 @@ export function formatDateTime(at: number): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format(at);
 }
 
-/** A moment near to now, to the second; with its day when that is another one. */
+/** A time with seconds; with the date if it is not today. */
 export function formatTimeOrDate(at: number, now = Date.now()): string {
   const isToday = new Date(at).toDateString() === new Date(now).toDateString();
   return isToday
@@ -34,12 +34,12 @@ export function formatDuration(ms: number): string {
 
 const clockFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 
-/** The time of day of a moment; nothing for none. */
+/** The time of day; empty if undefined. */
 export function formatClock(at: number | undefined): string {
   return at === undefined ? '' : clockFormat.format(at);
 }
 
-/** How much time is left, as a clock counts down. */
+/** The remaining time as a countdown. */
 export function formatRemainingTime(remainingMs: number): string {
   const seconds = Math.max(0, Math.ceil(remainingMs / 1000));
   const minutes = Math.floor(seconds / 60);
@@ -53,7 +53,7 @@ export function formatNumber(value: number): string {
   return numberFormat.format(value);
 }
 
-/** A part of a whole in percent; of nothing it is nothing. */
+/** A share in percent; 0 if the total is 0. */
 export function formatShare(part: number, whole: number): string {
   return percentFormat.format(whole === 0 ? 0 : part / whole);
 }
@@ -61,7 +61,7 @@ export function formatShare(part: number, whole: number): string {
 const KB = 1024;
 const MB = KB * KB;
 
-/** How large something is, for people. */
+/** A size in bytes with a unit. */
 export function formatBytes(count: number): string {
   const { bytes } = strings.tools.result;
   if (count < KB) return bytes(String(Math.round(count)), 'B');

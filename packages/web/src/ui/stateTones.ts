@@ -3,7 +3,7 @@ import type { Tone } from './Badge.tsx';
 
 type State = ToolsView['servers'][string]['state'];
 
-/** What colour goes with the state of a server. */
+/** The color of a server state. */
 export const serverStateTones: Readonly<Record<State, Tone>> = {
   connected: 'success',
   unreachable: 'danger',
@@ -11,7 +11,7 @@ export const serverStateTones: Readonly<Record<State, Tone>> = {
   needs_configuration: 'warning',
 };
 
-/** How the states of a call look. `refused`: there is no answer of the tool. `held`: a sign-in is missing. */
+/** The color of a call state. `refused`: there is no response of the tool. `held`: a sign-in is missing. */
 export const callTones: Readonly<Record<ChatCall['state'] | 'refused' | 'held', Tone>> = {
   running: 'info',
   waiting: 'warning',

@@ -15,7 +15,7 @@ import { DiscoveryOutcome } from './DiscoveryOutcome.tsx';
 import { type InitialForm, toInitialForm } from './discoveryResult.ts';
 import { useDiscovery } from './useDiscovery.ts';
 
-/** A new server: found by its address first, or entered by hand; then its details, and saved. */
+/** Adds a server: discover it by URL or enter it manually, then complete and save the form. */
 export function AddServer({
   isManual,
   canCreate,
@@ -23,7 +23,7 @@ export function AddServer({
   onSaved,
 }: {
   readonly isManual: boolean;
-  /** False once the right to do this was taken away. */
+  /** False after the permission was revoked. */
   readonly canCreate: boolean;
   readonly onClose: () => void;
   readonly onSaved: (view: CreatedServerView) => void;
@@ -37,7 +37,7 @@ export function AddServer({
   return <DiscoverDialog canCreate={canCreate} onClose={onClose} onFound={setInitial} />;
 }
 
-/** Where a server is, what it wants, and what it has, before anything of it is saved. */
+/** Discovers a server by URL: its requirements and tools. Nothing is saved. */
 function DiscoverDialog({
   canCreate,
   onClose,
@@ -147,7 +147,7 @@ function DiscoverDialog({
   );
 }
 
-/** What is wrong with the address itself, or with asking there. */
+/** The error of the URL field or of the discovery. */
 function urlErrorText(error: unknown): string | undefined {
   const fieldText = fieldErrorText(error, 'url') ?? fieldErrorText(error, 'config.url');
   if (fieldText !== undefined) return fieldText;

@@ -17,11 +17,11 @@ import type { DiscoveryState, DiscoveryResult } from './useDiscovery.ts';
 interface OutcomeProps {
   readonly result: DiscoveryResult;
   readonly discovery: DiscoveryState;
-  /** On to the details although its tools were not seen. */
+  /** Continues without having seen the tools. */
   readonly onDetails: () => void;
 }
 
-/** What a server answered, and what to do next. */
+/** The result of the discovery, and the next step. */
 export function DiscoveryOutcome(props: OutcomeProps) {
   const words = strings.servers.addDialog;
   const { result, discovery } = props;

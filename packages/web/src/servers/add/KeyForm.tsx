@@ -7,13 +7,13 @@ import styles from '../form/ServerDialog.module.css';
 import { emptyForm, keyForms, type ServerForm } from '../form/serverForm.ts';
 import type { DiscoveryState } from './useDiscovery.ts';
 
-/** A token or a key that the server is asked with. It stands in the form of the details afterwards, and nowhere else. */
+/** A token or key for the discovery. It is copied to the server form and stored nowhere else. */
 export function KeyForm({
   discovery: { discover, isDiscovering },
   previousAuth,
 }: {
   readonly discovery: DiscoveryState;
-  /** What was tried before. */
+  /** The credential of the previous attempt. */
   readonly previousAuth: DiscoveryAuth | undefined;
 }) {
   const words = strings.servers.addDialog;
@@ -40,7 +40,7 @@ export function KeyForm({
       role="group"
       aria-label={words.keyTitle}
       onKeyDown={(event) => {
-        // Enter tries the key, and not the address without one.
+        // Enter repeats the discovery with the key instead of without it.
         if (event.key !== 'Enter' || !(event.target instanceof HTMLInputElement)) return;
         event.preventDefault();
         submitKey();

@@ -3,13 +3,13 @@ import { isRecord } from '../../result/json.ts';
 import { type ServerForm, type ServerTransport, emptyForm, transports } from '../form/serverForm.ts';
 import type { DiscoveryResult } from './useDiscovery.ts';
 
-/** What the form of the details begins with, and the draft whose sign-in goes along. */
+/** The initial server form, and the draft whose sign-in is kept. */
 export interface InitialForm {
   readonly form: ServerForm;
   readonly draft?: string;
 }
 
-/** What worked is what is saved. */
+/** Creates the form from the settings that worked. */
 export function toInitialForm(endpoint: DiscoveryEndpoint, result: DiscoveryResult | undefined): InitialForm {
   const form: ServerForm = { ...emptyForm, ...endpoint };
   if (!result) return { form };
@@ -22,13 +22,13 @@ export function toInitialForm(endpoint: DiscoveryEndpoint, result: DiscoveryResu
   if (auth.type !== 'draft') return { form };
   const scope = (view.outcome === 'credential_rejected' && view.wantedScopes) || '';
   const oauthForm: ServerForm = { ...form, auth: 'oauth', oauth: { ...form.oauth, scope } };
-  // A sign-in that the server refused is of no use to the saved one.
+  // The server refused the sign-in, so it is not kept.
   return view.outcome === 'tools' ? { form: oauthForm, draft: auth.draftId } : { form: oauthForm };
 }
 
 const DISCOVERY_KEY = 'behalf.discovery';
 
-/** What was looked at when a sign-in left the page. No credential is among it. */
+/** The discovery in progress when a sign-in leaves the page. Contains no credential. */
 interface SavedDiscovery {
   readonly url: string;
   readonly type: ServerTransport;
@@ -39,11 +39,11 @@ export function saveDiscovery(saved: SavedDiscovery, storage = () => sessionStor
   try {
     storage().setItem(DISCOVERY_KEY, JSON.stringify(saved));
   } catch {
-    // Without storage its user enters the address again.
+    // Without storage, the user enters the URL again.
   }
 }
 
-/** A render may be begun twice, so reading takes nothing away. */
+/** Does not remove the value, because React may render twice. */
 export function loadDiscovery(storage = () => sessionStorage): SavedDiscovery | undefined {
   try {
     const saved: unknown = JSON.parse(storage().getItem(DISCOVERY_KEY) ?? 'null');
@@ -58,11 +58,11 @@ export function loadDiscovery(storage = () => sessionStorage): SavedDiscovery | 
   }
 }
 
-/** Once it was taken up: a page that is opened anew later begins anew. */
+/** Called after the value was used, so that the page starts empty next time. */
 export function clearDiscovery(storage = () => sessionStorage): void {
   try {
     storage().removeItem(DISCOVERY_KEY);
   } catch {
-    // Where nothing can be kept, nothing was.
+    // Without storage there is nothing to remove.
   }
 }

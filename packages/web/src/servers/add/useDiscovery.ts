@@ -9,13 +9,13 @@ import type { ConnectController } from '../../connect/connectController.ts';
 import { type ConnectHandle, createPageConnectController } from '../../connect/pageConnectControllers.ts';
 import { clearDiscovery, saveDiscovery, loadDiscovery } from './discoveryResult.ts';
 
-/** Where a sign-in comes back to that had to leave the page. */
+/** The target of a sign-in that leaves the page. */
 const RETURN_PATH = '/servers?add=1';
 
-/** A server that nobody saved is called so while somebody signs in at it. */
+/** The name of an unsaved server during a sign-in. */
 const draftName = (draftId: string) => `draft~${draftId}`;
 
-/** What was found, and with what it was asked for. */
+/** The result of a discovery with its request. */
 export interface DiscoveryResult {
   readonly auth: DiscoveryAuth;
   readonly view: DiscoverToolsView;
@@ -23,7 +23,7 @@ export interface DiscoveryResult {
 
 type Offer = Extract<DiscoverToolsView, { outcome: 'authorization_required' }>;
 
-/** Looks at a server that nobody saved, signs in at it where it wants that, and looks again. */
+/** Discovers an unsaved server, signs in if required, and repeats the discovery. */
 export function useDiscovery() {
   const [saved] = useState(() => loadDiscovery());
   const [endpoint, setEndpoint] = useState<DiscoveryEndpoint>(saved ?? { url: '', type: 'streamable-http' });
@@ -40,7 +40,7 @@ export function useDiscovery() {
     if (view.outcome === 'authorization_required') setController(createOfferController(view));
   }
 
-  /** The sign-in that was offered; one that is begun again is asked for anew. */
+  /** Controls the offered sign-in. A restart requests a new offer. */
   function createOfferController(offer: Offer): ConnectController {
     const { draftId } = offer;
     const auth = { type: 'draft', draftId } as const;
@@ -60,7 +60,7 @@ export function useDiscovery() {
     });
   }
 
-  // Who signed in in this window goes on where they left.
+  // Continues after a sign-in in this window.
   const isReturning = useRef(saved !== undefined);
   const { mutate } = discoverMutation;
   useEffect(() => {
@@ -78,7 +78,7 @@ export function useDiscovery() {
     connect,
     isDiscovering: discoverMutation.isPending,
     error: discoverMutation.error,
-    /** Another address is another server: whatever was found is not about it. */
+    /** Results belong to the previous URL and are dropped. */
     setNewEndpoint(newEndpoint: DiscoveryEndpoint) {
       controller.cancel();
       discoverMutation.reset();
@@ -87,7 +87,10 @@ export function useDiscovery() {
       setEndpoint(newEndpoint);
     },
     discover: (auth: DiscoveryAuth) => discoverMutation.mutate(auth),
-    /** In a click. What the server has against the new sign-in is asked of it: the window says no more than that. */
+    /**
+     * Must run in a click handler. Afterwards the discovery runs again, because only the server knows whether it
+     * accepts the sign-in.
+     */
     signIn: async () => {
       if (draftId === undefined || (await controller.begin())) return;
       const finalState = controller.state.get();
@@ -101,7 +104,7 @@ export function useDiscovery() {
 
 export type DiscoveryState = ReturnType<typeof useDiscovery>;
 
-/** Before a sign-in is offered there is none. */
+/** The controller before a sign-in is offered. */
 function createIdleController(): ConnectController {
   return createPageConnectController({
     start: () => Promise.reject(new ApiError({ code: 'UNREADABLE', status: 0, title: '', detail: '' })),

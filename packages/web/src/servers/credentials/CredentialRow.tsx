@@ -15,7 +15,7 @@ import { formatAgo, formatDateTime } from '../../ui/format.ts';
 import { credentialName, describeCredential, describeDisconnect } from './credentialState.ts';
 import styles from './credentials.module.css';
 
-/** One thing that the user has at a server: how it stands, and what can be done with it. */
+/** One of the user's credentials at a server: its state and actions. */
 export function CredentialRow({
   view,
   isOnlyCredential,
@@ -23,7 +23,7 @@ export function CredentialRow({
 }: {
   readonly view: CredentialView;
   readonly isOnlyCredential: boolean;
-  /** Signs in again in its place; undefined while that cannot be begun. */
+  /** Starts a sign-in that replaces the credential; undefined if that is not possible now. */
   readonly onConnect: (() => void) | undefined;
 }) {
   const words = strings.credentials;
@@ -112,7 +112,7 @@ function Details({
   );
 }
 
-/** Asks before a sign-in is ended, and says afterwards how far that went. */
+/** Confirms disconnecting, and reports whether the tokens were revoked. */
 function DisconnectDialog({
   server,
   label,

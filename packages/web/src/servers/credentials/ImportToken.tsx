@@ -19,7 +19,7 @@ import {
 
 const fields = Object.keys(emptyTokenDraft) as TokenField[];
 
-/** A token that somebody was given elsewhere, for a server where they cannot or need not sign in. */
+/** Imports a token for a server where the user cannot or need not sign in. */
 export function ImportToken({ server }: { readonly server: string }) {
   const words = strings.credentials;
   const queryClient = useQueryClient();

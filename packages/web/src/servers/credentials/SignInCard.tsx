@@ -16,7 +16,7 @@ import { CredentialRow } from './CredentialRow.tsx';
 import { ImportToken } from './ImportToken.tsx';
 import styles from './credentials.module.css';
 
-/** Where a user signs in at a server, and what they have stored of that. */
+/** The user's sign-in and credentials at a server. */
 export function SignInCard({ server }: { readonly server: string }) {
   const words = strings.credentials;
   const connect = useConnect(server);
@@ -62,7 +62,7 @@ function StoredCredentials({
   );
 }
 
-/** How the sign-in of this page goes; before it was begun, the button that begins the first one. */
+/** The progress of the sign-in, or the button that starts the first one. */
 function ConnectProgress({
   connect,
   hasNoCredentials,
@@ -94,7 +94,7 @@ function ConnectProgress({
   );
 }
 
-/** It takes the place of the button that began it all, and so the focus. */
+/** Replaces the button that started the sign-in, and receives its focus. */
 function DismissButton({ onClick }: { readonly onClick: () => void }) {
   const buttonRef = useRef<HTMLButtonElement>(null);
   useEffect(() => {
@@ -134,7 +134,7 @@ function ConnectAnotherAccount({
   );
 }
 
-/** A second account at the same server needs a name. The window of the sign-in opens with the button that takes it. */
+/** Asks for the name of an additional account. The submit button opens the sign-in window. */
 function ConnectAnotherDialog({
   existingLabels,
   onConnect,

@@ -4,12 +4,12 @@ import { strings } from '../../strings/strings.ts';
 import type { Tone } from '../../ui/Badge.tsx';
 import { formatTimeOrDate } from '../../ui/format.ts';
 
-/** How something stored stands, for who stored it. */
+/** The state of a credential in words. */
 interface CredentialText {
   readonly tone: Tone;
   readonly badge: string;
   readonly text: string;
-  /** Its user has to act before it works. */
+  /** The user must sign in before it works. */
   readonly needsSignIn: boolean;
 }
 
@@ -43,7 +43,7 @@ export function describeCredential(view: Stored, now = Date.now()): CredentialTe
   };
 }
 
-/** The reason for which its user has to sign in again; undefined where it works. */
+/** Why the user must sign in again; undefined if the credential works. */
 function signInReason(
   { status, reason, expiresAt, hasRefreshToken }: Stored,
   now: number,
@@ -54,14 +54,14 @@ function signInReason(
   return isExpired ? 'expired_no_refresh' : undefined;
 }
 
-/** What the gateway calls the one that has no name of its own. */
+/** The label of a credential without a name. */
 const DEFAULT_LABEL = 'default';
 
 export function credentialName(label: string): string {
   return label === DEFAULT_LABEL ? strings.credentials.defaultName : label;
 }
 
-/** How far ending a sign-in went. What may live on elsewhere is a warning: its owner has to know. */
+/** The result of disconnecting. A token that may still be valid elsewhere is a warning. */
 export function describeDisconnect({ disconnected, revoked }: DisconnectView): {
   readonly tone: Tone;
   readonly title: string;

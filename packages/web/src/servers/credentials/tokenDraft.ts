@@ -1,7 +1,7 @@
 import type { ImportCredentialRequest } from '@behalf/contracts';
 import { strings } from '../../strings/strings.ts';
 
-/** What somebody types of a token that they bring. */
+/** The input for importing a token. */
 interface TokenDraft {
   readonly accessToken: string;
   readonly label: string;
@@ -18,7 +18,7 @@ export const emptyTokenDraft: TokenDraft = {
   ...{ accessToken: '', label: '', refreshToken: '', issuer: '', clientId: '', expiresIn: '' },
 };
 
-/** What can be said before it is sent. The gateway judges the rest. */
+/** Errors that can be found before sending. The gateway validates the rest. */
 export function findTokenProblems(draft: TokenDraft): TokenProblems {
   const words = strings.credentials;
   const { accessToken, refreshToken, issuer, clientId, expiresIn } = trimFields(draft);
@@ -31,7 +31,7 @@ export function findTokenProblems(draft: TokenDraft): TokenProblems {
   };
 }
 
-/** As it is sent; what was left empty is left out. */
+/** The request. Empty fields are omitted. */
 export function toTokenRequest(draft: TokenDraft): ImportCredentialRequest {
   const { accessToken, label, refreshToken, issuer, clientId, expiresIn } = trimFields(draft);
   return {
@@ -44,7 +44,7 @@ export function toTokenRequest(draft: TokenDraft): ImportCredentialRequest {
   };
 }
 
-/** What is copied brings blanks along. */
+/** Copied text often contains spaces. */
 function trimFields({
   accessToken,
   label,

@@ -12,13 +12,13 @@ import { formatDuration, formatTimeOrDate } from '../../ui/format.ts';
 import styles from './diagnosis.module.css';
 import { outcomeTones, splitSteps, stepName, summarizeDiagnosis } from './diagnosisText.ts';
 
-/** Why calls of this person to the server do or do not work, when they ask. */
+/** Checks why this user's calls to the server work or fail. */
 export function DiagnoseCard({ server }: { readonly server: string }) {
   const words = strings.diagnosis;
   const queryClient = useQueryClient();
   const { mutate, isPending, data, error } = useMutation({
     mutationFn: async () => ({ view: await diagnoseServer(server), at: Date.now() }),
-    // It may have connected the server, or met that it does not answer.
+    // The diagnosis may have connected the server or found it unreachable.
     onSettled: () => invalidateServers(queryClient),
   });
   const button = useRestoredFocus(isPending);
@@ -73,7 +73,7 @@ function DiagnosisResult({ view, at }: { readonly view: DiagnosisView; readonly 
   );
 }
 
-/** A button that takes no click for a while loses the focus; who pressed it finds it there again. */
+/** Restores the focus to a button that was temporarily disabled. */
 function useRestoredFocus(isBusy: boolean) {
   const buttonRef = useRef<HTMLButtonElement>(null);
   const wasBusy = useRef(isBusy);
@@ -84,10 +84,10 @@ function useRestoredFocus(isBusy: boolean) {
   return buttonRef;
 }
 
-/** What takes less is not worth a number. */
+/** Shorter durations are not shown. */
 const SLOW_MS = 100;
 
-/** One step: how it went, what was found, and what to do. */
+/** A step of the diagnosis: outcome, finding and action. */
 function StepRow({ step }: { readonly step: DiagnosisStep }) {
   const words = strings.diagnosis;
   const { outcome, message, action, code, durationMs = 0 } = step;

@@ -9,7 +9,7 @@ export const outcomeTones: Readonly<Record<DiagnosisStep['outcome'], Tone>> = {
   skipped: 'neutral',
 };
 
-/** A gateway of a newer version may look at more than this page has words for. */
+/** The name of a step. A newer gateway may have steps that this page does not know. */
 export function stepName(step: string): string {
   return (strings.diagnosis.steps as Readonly<Record<string, string>>)[step] ?? step.replaceAll('_', ' ');
 }
@@ -20,7 +20,7 @@ interface DiagnosisSummary {
   readonly text: string;
 }
 
-/** What it comes to, in a sentence, and what to do where something is to be done. */
+/** The conclusion in one sentence, and the next action. */
 export function summarizeDiagnosis({ ok, failedAt, steps }: DiagnosisView): DiagnosisSummary {
   const words = strings.diagnosis;
   const failed =
@@ -37,7 +37,7 @@ export function summarizeDiagnosis({ ok, failedAt, steps }: DiagnosisView): Diag
   };
 }
 
-/** Those that say something, and those that were left out. */
+/** Separates executed steps from skipped ones. */
 export function splitSteps({ steps }: Pick<DiagnosisView, 'steps'>): {
   readonly checked: readonly DiagnosisStep[];
   readonly skipped: readonly DiagnosisStep[];

@@ -15,7 +15,7 @@ import {
 } from './serverForm.ts';
 import type { FormSectionProps } from './useServerDialog.ts';
 
-/** With which credential it is called. On-Behalf-Of is offered to those whose role may configure it. */
+/** The authentication of a server. On-Behalf-Of is offered if the user's role may configure it. */
 export function AuthFields({
   canConfigureObo,
   isLocked,
@@ -65,7 +65,7 @@ export function AuthFields({
 
 type ApiKeyForm = ServerForm['apiKey'];
 
-/** A key that is sent with every call: the author's, or one of each user. */
+/** An API key for all calls: the author's, or one per user. */
 function ApiKeyFields({ form, before, problems, change }: FormSectionProps) {
   const words = strings.servers.form;
   const { apiKey } = form;
@@ -137,11 +137,11 @@ function ApiKeyFields({ form, before, problems, change }: FormSectionProps) {
 type OAuthForm = ServerForm['oauth'];
 type TextKey = 'clientId' | 'authorizationUrl' | 'tokenUrl' | 'revocationUrl' | 'scope';
 
-/** How users sign in there. What is left empty is discovered. */
+/** OAuth settings. Empty values are discovered. */
 function OAuthFields({ form, before, problems, change }: FormSectionProps) {
   const words = strings.servers.form;
   const { oauth } = form;
-  // Nobody is told whether there is one.
+  // The gateway does not reveal whether a secret is stored.
   const mayHaveStoredSecret = before?.oauth !== undefined;
   const set = (patch: Partial<OAuthForm>, ...fields: readonly string[]) =>
     change({ oauth: { ...oauth, ...patch } }, ...fields);

@@ -20,7 +20,7 @@ import {
   useServerDialog,
 } from './useServerDialog.ts';
 
-/** Adds a server, or changes one. It offers what the gateway would accept, and shows at the fields what it refuses. */
+/** Adds or edits a server. Shows validation errors of the gateway at the fields. */
 export function ServerDialog({
   server,
   initial,
@@ -29,9 +29,9 @@ export function ServerDialog({
   onSaved,
 }: {
   readonly server?: EditedServer;
-  /** What was found out about a new one. */
+  /** The result of the discovery of a new server. */
   readonly initial?: InitialForm;
-  /** False once the right to do this was taken away. */
+  /** False after the permission was revoked. */
   readonly canEdit: boolean;
   readonly onClose: () => void;
   readonly onSaved: (view: CreatedServerView) => void;
@@ -46,11 +46,11 @@ export function ServerDialog({
   const sectionProps = { form, before, problems, change };
 
   useEffect(() => {
-    // At first where one begins to type, and not at the button that closes the dialog.
+    // The first input receives the focus instead of the close button.
     const selector = state.refusals === 0 ? 'input' : '[aria-invalid]';
     const field = fieldsRef.current?.querySelector<HTMLElement>(selector);
     field?.focus();
-    // With room for what is said below it.
+    // Leaves room for the error below the field.
     field?.scrollIntoView({ block: 'center' });
   }, [state.refusals]);
   useUnloadWarning(state.isChanged);
@@ -110,7 +110,7 @@ export function ServerDialog({
   );
 }
 
-/** What people read. Everybody who may edit may change these. */
+/** Title and description. Every editor may change these. */
 function DescriptionFields({ form, before, problems, change }: FormSectionProps) {
   const words = strings.servers.form;
   return (
@@ -137,7 +137,7 @@ function DescriptionFields({ form, before, problems, change }: FormSectionProps)
   );
 }
 
-/** Where it is. */
+/** URL and transport. */
 function AddressFields({ form, problems, change }: FormSectionProps) {
   const words = strings.servers.form;
   return (
@@ -171,7 +171,7 @@ function AddressFields({ form, problems, change }: FormSectionProps) {
   );
 }
 
-/** Headers sent with every call. Stored ones are kept unseen, or replaced as a whole. */
+/** Headers of every call. Stored headers are not shown; they are kept or replaced as a whole. */
 function HeaderFields({ form, before, problems, change }: FormSectionProps) {
   const words = strings.servers.form;
   const { headers, replacesHeaders } = form;
@@ -247,7 +247,7 @@ function HeaderFields({ form, before, problems, change }: FormSectionProps) {
   );
 }
 
-/** What came of a test or of saving, where it is seen however far the form is scrolled. */
+/** The result of testing or saving, always visible. */
 function DialogStatus({ state }: { readonly state: ServerDialogState }) {
   const content = statusContent(state);
   return content && <div className={styles['status']}>{content}</div>;

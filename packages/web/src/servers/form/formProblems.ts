@@ -5,16 +5,16 @@ import { diagnosticText, explainError } from '../../api/explain.ts';
 import { strings } from '../../strings/strings.ts';
 import { keepsStoredKey, type ServerForm, type ServerTransport } from './serverForm.ts';
 
-/** What is wrong, by the field where it is shown: `url`, `apiKey.key`, `headers.X-Key`. */
+/** Errors by field: `url`, `apiKey.key`, `headers.X-Key`. */
 export type FieldProblems = Readonly<Record<string, string>>;
 
 interface FormProblems {
   readonly fields: FieldProblems;
-  /** What no field stands for. */
+  /** Errors without a field. */
   readonly others: readonly string[];
 }
 
-/** What anybody can see before the gateway is asked. */
+/** Validates the form before it is sent. */
 export function validateForm(form: ServerForm, before: ServerView | undefined): FieldProblems {
   const { problems } = strings.servers.form;
   const { auth, apiKey, headers } = form;
@@ -22,7 +22,7 @@ export function validateForm(form: ServerForm, before: ServerView | undefined): 
   const requireValue = (path: string, value: string, problem: string) => {
     if (value.trim() === '') found[path] = problem;
   };
-  // The name of a new one is made of it.
+  // The name of a new server is derived from its title.
   if (!before) requireValue('title', form.title, problems.title);
   const urlProblem = validateUrl(form.url, form.type);
   if (urlProblem !== undefined) found['url'] = urlProblem;
@@ -43,7 +43,7 @@ export function validateForm(form: ServerForm, before: ServerView | undefined): 
   return found;
 }
 
-/** The error of a URL field; undefined for a URL of the right scheme. Placeholders are filled in by the gateway. */
+/** The error of a URL field; undefined if the URL has the right scheme. Placeholders are filled in by the gateway. */
 export function validateUrl(url: string, type: ServerTransport): string | undefined {
   const { problems } = strings.servers.form;
   if (url.trim() === '') return problems.url;
@@ -56,7 +56,7 @@ export function validateUrl(url: string, type: ServerTransport): string | undefi
   return type === 'websocket' ? problems.urlInvalidWebsocket : problems.urlInvalid;
 }
 
-/** The place of a header that has no name yet, or one that another has too. */
+/** The field of a header whose name is empty or not unique. */
 export function rowPath(id: number): string {
   return `headers#${id}`;
 }
@@ -76,7 +76,7 @@ const sectionFields: Readonly<Record<string, readonly string[]>> = {
   obo: ['scopes'],
 };
 
-/** The field at which a path of the gateway's answer is shown; undefined where there is none. */
+/** Maps a path of the gateway to a field; undefined if there is none. */
 export function fieldOfPath(path: string): string | undefined {
   const [root, key, inner] = parsePath(path);
   if (root !== 'config' || key === undefined) return undefined;
@@ -88,13 +88,13 @@ export function fieldOfPath(path: string): string | undefined {
   return allowed.includes(inner) ? `${key}.${inner}` : undefined;
 }
 
-/** `config.headers["X Key"]` as its steps. */
+/** Splits a path such as `config.headers["X Key"]`. */
 export function parsePath(path: string): string[] {
   const step = /\.?([A-Za-z0-9_-]+)|\[("(?:[^"\\]|\\.)*"|\d+)\]/gy;
   return [...path.matchAll(step)].map(([, name, quoted = '""']) => name ?? String(JSON.parse(quoted)));
 }
 
-/** What the gateway said about it, field by field. */
+/** Assigns errors of the gateway to fields. */
 export function toFormProblems(
   error: unknown,
   form: ServerForm,
@@ -122,8 +122,8 @@ function isSecretReentry({ code }: ApiError): boolean {
 }
 
 /**
- * Said at the secret that has to be typed, and not at the field that was changed on purpose. A key is bound to all that
- * headers are bound to, so where both are kept it is the key that is asked for first.
+ * Shows the error at the secret that must be entered again, not at the changed field. A key is bound to everything
+ * that headers are bound to, so if both are kept, the key is requested first.
  */
 function reentryProblems(error: ApiError, form: ServerForm, before: ServerView | undefined): FieldProblems {
   const { reenterSecret, reenterHeaders } = strings.servers.form;

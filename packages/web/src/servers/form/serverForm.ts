@@ -2,7 +2,7 @@ import type { ServerView } from '@behalf/contracts';
 import { secretMask } from '@behalf/contracts/plain';
 import type { ServerConfig } from '../../api/servers.ts';
 
-/** What users may define; processes are the operator's. */
+/** The transports of user-defined servers. Only the operator can define processes. */
 export const transports = ['streamable-http', 'sse', 'websocket'] as const;
 export type ServerTransport = (typeof transports)[number];
 
@@ -19,7 +19,7 @@ export interface HeaderRow {
   readonly value: string;
 }
 
-/** What the dialog holds while somebody types. A secret is empty until it is typed anew: a stored one is never here. */
+/** The state of the dialog. A secret is empty until the user enters one: stored secrets never reach the browser. */
 export interface ServerForm {
   readonly title: string;
   readonly description: string;
@@ -35,7 +35,7 @@ export interface ServerForm {
   readonly oauth: {
     readonly clientId: string;
     readonly clientSecret: string;
-    /** The stored secret is to go. */
+    /** Removes the stored secret. */
     readonly removesSecret: boolean;
     readonly authorizationUrl: string;
     readonly tokenUrl: string;
@@ -44,7 +44,7 @@ export interface ServerForm {
     readonly exchangeMethod: (typeof exchangeMethods)[number];
   };
   readonly oboScopes: string;
-  /** Of a server that is edited: whether these take the place of the stored ones, which nobody is shown. */
+  /** Whether these headers replace the stored ones, which are not shown. */
   readonly replacesHeaders: boolean;
   readonly headers: readonly HeaderRow[];
 }
@@ -73,7 +73,7 @@ export const emptyForm: ServerForm = {
   headers: [],
 };
 
-/** The form of a server that is there. */
+/** The form of an existing server. */
 export function toServerForm(view: ServerView): ServerForm {
   const { apiKey, oauth, obo } = view;
   const text = (key: string) => (typeof oauth?.[key] === 'string' ? oauth[key] : '');
@@ -107,13 +107,13 @@ export function toServerForm(view: ServerView): ServerForm {
   };
 }
 
-/** Whether the key that is stored is the one that goes on being used. */
+/** Whether the stored key remains in use. */
 export function keepsStoredKey({ auth, apiKey }: ServerForm, before: ServerView | undefined): boolean {
   const isStored = before?.apiKey?.source === 'admin';
   return isStored && auth === 'apiKey' && apiKey.source === 'admin' && apiKey.key === '';
 }
 
-/** Members of `oauth` that the form has a field for. */
+/** The `oauth` settings that have a field. */
 const oauthFields = {
   client_id: 'clientId',
   authorization_url: 'authorizationUrl',
@@ -124,8 +124,8 @@ const oauthFields = {
 } as const;
 
 /**
- * The whole definition, as a change is sent. What the form has no field for is carried over from what was shown, and
- * what was not shown stays because it is not named: headers, and the secret of a section.
+ * The complete definition for a change. Settings without a field are copied from the view. Values that are not
+ * shown, such as headers and secrets, are kept because they are omitted.
  */
 export function toServerConfig(form: ServerForm, before: ServerView | undefined): ServerConfig {
   const { title, description, type, url, auth } = form;
@@ -144,7 +144,7 @@ export function toServerConfig(form: ServerForm, before: ServerView | undefined)
 
 function toHeaders({ headers }: ServerForm, before: ServerView | undefined): ServerConfig {
   const namedHeaders = headers.filter(({ name }) => name.trim() !== '');
-  // None at all: of a server that is there, the stored ones are to go.
+  // An empty object removes the stored headers.
   if (namedHeaders.length === 0 && !before) return {};
   return { headers: Object.fromEntries(namedHeaders.map(({ name, value }) => [name.trim(), value])) };
 }
@@ -165,23 +165,23 @@ function toOAuth({ oauth }: ServerForm, before: ServerView | undefined): ServerC
   return {
     ...Object.fromEntries(preserved),
     ...Object.fromEntries(entered.filter(([, value]) => value !== '')),
-    // Left out, a stored secret stays; only `null` takes it away.
+    // Omitting the secret keeps the stored one; `null` removes it.
     ...(oauth.clientSecret !== '' && { client_secret: oauth.clientSecret }),
     ...(oauth.clientSecret === '' && oauth.removesSecret && { client_secret: null }),
   };
 }
 
-/** Whether there is something to lose. */
+/** Whether the form has unsaved changes. */
 export function isChanged(form: ServerForm, initial: ServerForm): boolean {
   return JSON.stringify(form) !== JSON.stringify(initial);
 }
 
-/** Who may not configure On-Behalf-Of changes no more than the texts of a server that has it. */
+/** Without the permission for On-Behalf-Of, a user can only change the texts of a server that uses it. */
 export function isLocked(before: ServerView | undefined, canConfigureObo: boolean): boolean {
   return before?.obo !== undefined && !canConfigureObo;
 }
 
-/** No message of a websocket can carry a token of its own. */
+/** A WebSocket message cannot carry a token. */
 export function isCompatible(type: ServerTransport, auth: AuthKind): boolean {
   return auth !== 'obo' || type !== 'websocket';
 }

@@ -13,22 +13,22 @@ import type { InitialForm } from '../add/discoveryResult.ts';
 import { type FieldProblems, toFormProblems, validateForm } from './formProblems.ts';
 import { type ServerForm, emptyForm, isChanged, toServerConfig, toServerForm } from './serverForm.ts';
 
-/** What every part of the dialog shows and changes. */
+/** Props of all sections of the dialog. */
 export interface FormSectionProps {
   readonly form: ServerForm;
-  /** The server as it was; undefined of a new one. */
+  /** The stored server; undefined for a new one. */
   readonly before: ServerView | undefined;
   readonly problems: FieldProblems;
   readonly change: Change;
 }
 
-/** The server that is being edited, as it was when the dialog opened. */
+/** The edited server as it was when the dialog opened. */
 export interface EditedServer {
   readonly name: string;
   readonly view: ServerView;
 }
 
-/** Changes some of the form; what was wrong with the fields named is forgotten. */
+/** Changes the form and clears the errors of the given fields. */
 type Change = (patch: Partial<ServerForm>, ...fields: readonly string[]) => void;
 
 export function useServerDialog(
@@ -41,7 +41,7 @@ export function useServerDialog(
   const savedForm = before ? toServerForm(before) : (initialForm?.form ?? emptyForm);
   const [form, setForm] = useState(savedForm);
   const [problems, setProblems] = useState<FieldProblems>({});
-  // Counts what was refused, so that the focus goes to the first wrong field each time.
+  // Counts failed validations, so that each one moves the focus to the first invalid field.
   const [refusals, setRefusals] = useState(0);
 
   function showProblems(fields: FieldProblems): void {
@@ -68,7 +68,7 @@ export function useServerDialog(
     onError,
   });
 
-  /** Drops what was typed for what is stored now. */
+  /** Discards the input and loads the stored version. */
   const reloadMutation = useMutation({
     mutationFn: (name: string) => queryClient.query({ ...serverQuery(name), staleTime: 0 }),
     onSuccess: (view) => {
@@ -93,7 +93,7 @@ export function useServerDialog(
   const change: Change = (patch, ...fields) => {
     setForm({ ...form, ...patch });
     setProblems(Object.fromEntries(Object.entries(problems).filter(([field]) => !fields.includes(field))));
-    // What was tested is not what stands there now.
+    // The test result is outdated after a change.
     if (checkMutation.data) checkMutation.reset();
   };
 

@@ -17,7 +17,7 @@ import {
 } from '../state/serverState.ts';
 import styles from './ServerCard.module.css';
 
-/** One server in the list: what it is, how it stands, and what is the matter. Typing a search renders none anew. */
+/** One server in the list. Memoized, so that typing a search does not render it again. */
 export const ServerCard = memo(function ServerCard({ server }: { readonly server: ListedServer }) {
   const words = strings.servers;
   const { name, view, state, origin } = server;
@@ -63,12 +63,12 @@ function toolsText({ tools, state }: ListedServer): string {
   return state.kind === 'connected' ? words.toolsLoading : words.toolsUnknown;
 }
 
-/** Where the sign-in is at the server itself: who is asked in the name of their organisation signs in there. */
+/** Whether the user signs in at the server itself, and not at the organization's identity provider. */
 function canConnect({ view, state: { kind } }: ListedServer): boolean {
   return !view.obo && (kind === 'needs_sign_in' || kind === 'signing_in');
 }
 
-/** Signing in at a server without leaving the list. */
+/** Sign-in without leaving the list. */
 function CardConnect({ server, title }: { readonly server: string; readonly title: string }) {
   const connect = useConnect(server);
   const text = describeConnectState(connect.state);

@@ -7,7 +7,7 @@ import { Notice } from '../../ui/Notice.tsx';
 import type { Origin } from '../state/serverState.ts';
 import styles from './AboutServer.module.css';
 
-/** What is known of a definition, and where it is changed if not here. */
+/** The definition of a server, and where it can be changed. */
 export function AboutServer({
   name,
   view,

@@ -6,7 +6,7 @@ import { Card } from '../../ui/Card.tsx';
 import { Icon } from '../../ui/Icon.tsx';
 import styles from './cards.module.css';
 
-/** Of a server that gets tokens of its users: which ones. */
+/** The tokens that a server receives for its users. */
 export function OboCard({ scopes }: { readonly scopes: string }) {
   const words = strings.servers;
   return (
@@ -18,7 +18,7 @@ export function OboCard({ scopes }: { readonly scopes: string }) {
   );
 }
 
-/** The way to a sign-in at the organisation that can be exchanged, and back to this page. */
+/** A sign-in at the organization's identity provider that returns to this page. */
 export function OrganizationSignIn({ back }: { readonly back?: string | undefined }) {
   const words = strings.servers;
   if (!useUser()?.offersOpenId) return <p className={styles['muted']}>{words.signInNotOffered}</p>;

@@ -21,7 +21,7 @@ import {
 import { OrganizationSignIn } from './OboCard.tsx';
 import styles from './StateCard.module.css';
 
-/** How it stands, why, what to do, and the button that tries it anew with what came of it. */
+/** The state of a server, its cause and the next action, and a button to reconnect. */
 export function StateCard({
   name,
   view,
@@ -44,7 +44,7 @@ export function StateCard({
       wasUnreachable: reinit.wasUnreachable,
       labelOf: (variable) => view.customUserVars?.[variable]?.title ?? variable,
     });
-  // Whoever was sent here for it is not sent on with the same words once they come back.
+  // Avoids repeating the hint to sign in here after the user followed it.
   const isSignInRequested = new URLSearchParams(useSearch()).get('signIn') === 'here';
   const needsSignIn = (state.kind === 'needs_sign_in' && !isSignInThere) || outcome?.signIn === 'here';
   const isUnreachable = state.kind === 'unreachable' || state.kind === 'paused';
@@ -108,17 +108,17 @@ function Outcome({
 
 interface Reinitialization {
   readonly isBusy: boolean;
-  /** Of the definition that is shown: what came of an older one says nothing about this. */
+  /** For the shown version of the definition only. */
   readonly outcome: ReinitializeView | undefined;
   readonly error: unknown;
-  /** Whether it could not be reached when it was begun. */
+  /** Whether the server was unreachable before the attempt. */
   readonly wasUnreachable: boolean;
   readonly run: (wasUnreachable: boolean) => void;
-  /** Something else was changed that it depended on. */
+  /** Called when a change makes the result outdated. */
   readonly clear: () => void;
 }
 
-/** Brings the server up anew; however it ends, everything known about it may be different then. */
+/** Reconnects the server. Afterwards all data about it may be outdated. */
 export function useReinitialize(name: string, version: number | undefined): Reinitialization {
   const queryClient = useQueryClient();
   const { mutate, reset, isPending, data, error, variables } = useMutation({

@@ -13,11 +13,11 @@ import { usePagedItems } from '../../ui/LongList.tsx';
 import { parseDiscoveredTools, type ListedTool } from '../state/reinitResult.ts';
 import styles from './ToolList.module.css';
 
-/** As many as fit without searching. */
+/** The search field appears for longer lists. */
 const SEARCH_THRESHOLD = 12;
 const PAGE_SIZE = 100;
 
-/** What it offers: as it was listed, or what a reinit found before anybody could sign in. */
+/** The listed tools, or those that a reconnect discovered without authentication. */
 export function ToolList({
   server,
   tools,

@@ -16,7 +16,7 @@ import styles from './UserValues.module.css';
 
 type VariableDefinitions = NonNullable<ServerView['customUserVars']>;
 
-/** What the server wants of each user. Values go in, and are never shown again: only whether they are there. */
+/** The variables that the server requires of each user. Stored values are never shown. */
 export function UserValues({
   serverName,
   variables,
@@ -68,7 +68,7 @@ export function UserValues({
   }
 
   const fieldErrors = saveMutation.error instanceof ApiError ? saveMutation.error.errors : [];
-  // A value that is refused for its form alone is named by its place in the request.
+  // Validation errors name the position in the request.
   const findFieldError = (variable: string) =>
     fieldErrors.find(({ path }) => path === variable || path === `auth.${variable}`)?.message;
   const hasFieldErrors = Object.keys(variables).some((variable) => findFieldError(variable) !== undefined);
@@ -125,7 +125,7 @@ export function UserValues({
 
 type UserVariable = NonNullable<ServerView['customUserVars']>[string];
 
-/** One value: whether it is there, a field for another one, and a way to take it back. */
+/** A variable: whether it is set, a field for a new value, and a button to remove it. */
 function ValueField({
   definition: { title, description, sensitive },
   isSet,
@@ -136,7 +136,7 @@ function ValueField({
   onClear,
 }: {
   readonly definition: UserVariable;
-  /** Undefined while it is not known. */
+  /** Undefined while unknown. */
   readonly isSet: boolean | undefined;
   readonly value: string;
   readonly error: string | undefined;

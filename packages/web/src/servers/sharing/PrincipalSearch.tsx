@@ -10,7 +10,7 @@ import { classNames } from '../../ui/classNames.ts';
 import styles from './SharingDialog.module.css';
 import { type PrincipalCandidate, toPrincipalOptions } from './shareDraft.ts';
 
-/** A field that finds people, roles and groups; by keyboard as the combobox pattern of ARIA wants it. */
+/** A search for users, roles and groups that follows the ARIA combobox pattern. */
 export function PrincipalSearch({
   isAlreadyAdded,
   canSharePublicly,
@@ -51,7 +51,7 @@ export function PrincipalSearch({
       setOpen(true);
       setActive(isShown ? (activeIndex + step + options.length) % options.length : 0);
     } else if (event.key === 'Enter' && input !== '') {
-      // What is typed here is searched for; it does not send the dialog.
+      // Enter selects an option and does not submit the dialog.
       event.preventDefault();
       if (isShown) selectOption(activeIndex);
     } else if (event.key === 'Escape' && isShown) {
@@ -91,7 +91,7 @@ export function PrincipalSearch({
             role="option"
             aria-selected={index === activeIndex}
             className={classNames(styles['option'], index === activeIndex && styles['active'])}
-            // The field keeps the focus, so that its blur does not close the list before the click.
+            // Keeps the focus in the field; otherwise its blur event would close the list before the click.
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => selectOption(index)}
           >
@@ -107,7 +107,7 @@ export function PrincipalSearch({
   );
 }
 
-/** A value once it has stayed the same for a moment: what is typed need not be asked for letter by letter. */
+/** Returns a value after it has not changed for a moment, to avoid a request per keystroke. */
 function useDebounced<T>(value: T, delayMs = 250): T {
   const [debounced, setSettled] = useState(value);
   useEffect(() => {
@@ -119,7 +119,7 @@ function useDebounced<T>(value: T, delayMs = 250): T {
 
 const principalIcons = { user: 'user', group: 'users', role: 'shield' } as const;
 
-/** Who somebody is: the name, and what tells them from others of that name. */
+/** The name of a principal, with a detail that distinguishes it from others. */
 export function PrincipalName({
   principal: { type, name, email },
   note,

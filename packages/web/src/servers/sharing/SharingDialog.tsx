@@ -30,14 +30,14 @@ import {
 interface SharingDialogProps {
   readonly resource: SharedResource;
   readonly title: string;
-  /** What is said otherwise about this kind of thing. */
+  /** Texts for this kind of resource. */
   readonly resourceTexts: SharingTexts;
-  /** What the caller may do with it: nobody gives more than they have. */
+  /** The user's own permissions, which limit those that they can grant. */
   readonly callerAclBits: number;
-  /** False once the right to share it was taken away. */
+  /** False after the permission was revoked. */
   readonly canShare: boolean;
   readonly onClose: () => void;
-  /** What shows it has to be read anew. */
+  /** Invalidates the queries that show the resource. */
   readonly onShared: (queryClient: QueryClient) => Promise<void>;
 }
 
@@ -48,7 +48,7 @@ interface SharingTexts {
   readonly roleTexts: Readonly<Record<AclRole, string>>;
 }
 
-/** Who may see, change and own something. */
+/** Grants access to a server, block or set. */
 export function SharingDialog(props: SharingDialogProps) {
   const words = strings.servers.sharing;
   const { data, error, refetch } = useQuery(sharingQuery(props.resource));
@@ -86,7 +86,7 @@ function SharingForm({
     },
   });
   const isChanged = hasSharingChanges(original, draft);
-  // An administrator can always give it back.
+  // An administrator can always restore the access.
   const isReducingAccess = reducesOwnAccess(original, draft, user?.id) && !user?.isAdmin;
 
   useEffect(() => searchRef.current?.querySelector('input')?.focus(), []);
@@ -146,7 +146,7 @@ function SharingForm({
           label={words.publicTitle}
           hint={canSharePublicly ? words.publicHint : words.publicForbidden}
           isOn={draft.isPublic}
-          // Who may not make it public may still end it.
+          // Ending public access requires no permission to grant it.
           isDisabled={!canSharePublicly && !original.public}
           onChange={(isPublic) => setDraft({ ...draft, isPublic })}
         />
@@ -166,7 +166,7 @@ function SharingForm({
   );
 }
 
-/** What is wrong with the request as a whole: it names nobody that a field could stand for. */
+/** Errors of the request that belong to no field. */
 function SharingError({ error }: { readonly error: unknown }) {
   const words = strings.servers.sharing;
   const codes = error instanceof ApiError ? error.errors.map(({ code }) => code) : [];
@@ -179,7 +179,7 @@ function SharingError({ error }: { readonly error: unknown }) {
   );
 }
 
-/** Somebody it is shared with, and what they may do. */
+/** A principal and its permissions. */
 function SharedPrincipalRow({
   principal,
   roles,
@@ -207,7 +207,7 @@ function SharedPrincipalRow({
       <IconButton
         label={words.remove(name)}
         icon={<Icon name="close" />}
-        // Nobody takes what they could not give.
+        // A user cannot remove permissions that they cannot grant.
         disabled={!roles.includes(accessRoleId)}
         onClick={onRemove}
       />
@@ -215,7 +215,7 @@ function SharedPrincipalRow({
   );
 }
 
-/** Which of the named sets of rights somebody has. */
+/** Selects one of the named permission sets. */
 function AccessRoleSelect({
   label,
   value,
@@ -225,7 +225,7 @@ function AccessRoleSelect({
 }: {
   readonly label: string;
   readonly value: AclRole;
-  /** Those that may be given. */
+  /** The sets that the user may grant. */
   readonly roles: readonly AclRole[];
   readonly isDisabled?: boolean;
   readonly onChange: (role: AclRole) => void;
@@ -249,7 +249,7 @@ function AccessRoleSelect({
   );
 }
 
-/** What each of them lets people do. */
+/** Explains each set. */
 function AccessRoleDescriptions({
   roles,
   texts,

@@ -2,14 +2,14 @@ import type { FoundPrincipal, ShareRequest, SharedPrincipalView, SharingView } f
 import { type AclRole, aclRoles } from '@behalf/contracts/plain';
 import { strings } from '../../strings/strings.ts';
 
-/** Whom a server is to be shared with, while somebody decides. */
+/** The edited access list. */
 interface ShareDraft {
   readonly principals: readonly SharedPrincipalView[];
   readonly isPublic: boolean;
   readonly publicRole: AclRole;
 }
 
-/** Somebody who was found. */
+/** A principal from the search. */
 export type PrincipalCandidate = Omit<FoundPrincipal, 'source'>;
 
 type PrincipalRef = Pick<SharedPrincipalView, 'type' | 'id'>;
@@ -22,7 +22,7 @@ export function isSamePrincipal(a: PrincipalRef, b: PrincipalRef): boolean {
   return a.type === b.type && a.id === b.id;
 }
 
-/** Who comes new begins with the least. */
+/** A new principal starts with the fewest permissions. */
 export function addPrincipal(draft: ShareDraft, candidate: PrincipalCandidate): ShareDraft {
   if (draft.principals.some((entry) => isSamePrincipal(entry, candidate))) return draft;
   const { type, id, name, email } = candidate;
@@ -53,7 +53,7 @@ export function removePrincipal(draft: ShareDraft, principal: PrincipalRef): Sha
   };
 }
 
-/** What is to change, and nothing else: what somebody else changed meanwhile stays as they left it. */
+/** The changes only, so that concurrent changes of other users are kept. */
 export function toShareRequest(original: SharingView, draft: ShareDraft): ShareRequest {
   const findOriginal = (principal: PrincipalRef) =>
     original.principals.find((entry) => isSamePrincipal(entry, principal));
@@ -78,12 +78,12 @@ export function hasSharingChanges(original: SharingView, draft: ShareDraft): boo
   return updated.length > 0 || removed.length > 0 || isPublicChanged;
 }
 
-/** Nobody gives what they do not have. */
+/** A user can grant only permissions that they have. */
 export function getGrantableRoles(callerAclBits: number): AclRole[] {
   return (Object.keys(aclRoles) as AclRole[]).filter((role) => (aclRoles[role] & ~callerAclBits) === 0);
 }
 
-/** Whether somebody takes rights from themselves. */
+/** Whether the user removes own permissions. */
 export function reducesOwnAccess(
   original: SharingView,
   draft: ShareDraft,
@@ -97,17 +97,17 @@ export function reducesOwnAccess(
   return (getAclBits(original.principals) & ~getAclBits(draft.principals)) !== 0;
 }
 
-/** Somebody to choose, and what is to be said about them. */
+/** A selectable principal with its description. */
 interface PrincipalOption extends PrincipalCandidate {
   readonly note?: string;
 }
 
-/** The role that everybody begins with: sharing with it is sharing with all. */
+/** The initial role of all users: sharing with it means sharing with all. */
 const DEFAULT_ROLE = 'USER';
 
 /**
- * Who can be chosen: whom the gateway found, without those who have it already, and a group of the name that was typed.
- * Which groups there are, tokens say; so any name may be one.
+ * The selectable principals: search results without those on the list, and a group with the typed name. Groups come
+ * from tokens, so any name may be a group.
  */
 export function toPrincipalOptions(
   found: readonly FoundPrincipal[],

@@ -1,27 +1,27 @@
 import type { ServerView } from '@behalf/contracts';
 import { type Origin, type ServerState, needsAttention } from './serverState.ts';
 
-/** A server as the list shows it. */
+/** A server in the list. */
 export interface ListedServer {
   readonly name: string;
   readonly view: ServerView;
   readonly state: ServerState;
   readonly origin: Origin;
-  /** Undefined while they are not known. */
+  /** Undefined while unknown. */
   readonly tools: number | undefined;
 }
 
 export const serverFilters = ['all', 'attention', 'yours', 'shared', 'configuration'] as const;
 export type ServerFilter = (typeof serverFilters)[number];
 
-/** As it stands in an address; anything else shows all. */
+/** Parses the filter in the URL. Default: all servers. */
 export function parseServerFilter(text: string | null): ServerFilter {
   return serverFilters.find((filter) => filter === text) ?? 'all';
 }
 
 const { compare } = new Intl.Collator();
 
-/** In the order of what people read. */
+/** Sorts by displayed title. */
 export function sortServers(servers: readonly ListedServer[]): ListedServer[] {
   return [...servers].sort((a, b) => compare(serverTitle(a), serverTitle(b)) || compare(a.name, b.name));
 }

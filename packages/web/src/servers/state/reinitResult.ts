@@ -4,19 +4,19 @@ import type { Tone } from '../../ui/Badge.tsx';
 import { formatTimeOrDate } from '../../ui/format.ts';
 import { describeErrorCode, organizationSignInCodes } from './serverState.ts';
 
-/** How bringing a server up anew ended, to be read by who asked for it. */
+/** The result of a reconnect in words. */
 export interface ReinitText {
   readonly tone: Tone;
   readonly title: string;
   readonly text: string;
-  /** Where a sign-in is needed next. */
+  /** Where the user must sign in next. */
   readonly signIn?: 'there' | 'here';
 }
 
 interface ReinitContext {
-  /** It could not be reached before either. */
+  /** The server was unreachable before, too. */
   readonly wasUnreachable: boolean;
-  /** What a value is called on the page. */
+  /** Returns the displayed name of a variable. */
   readonly labelOf: (variable: string) => string;
 }
 
@@ -81,7 +81,7 @@ function failureText(view: ReinitializeView, { wasUnreachable, labelOf }: Reinit
   return { tone: 'danger', title: outcomes.failed, text: explanation };
 }
 
-/** What the page shows of a tool. Its texts are the server's. */
+/** The displayed fields of a tool. Texts come from the server. */
 export interface ListedTool {
   readonly name: string;
   readonly title?: string | undefined;
@@ -89,7 +89,7 @@ export interface ListedTool {
   readonly asksFirst?: boolean;
 }
 
-/** The tools that a reinit answered with, as far as they are what we know. */
+/** Parses the tools of a reconnect and drops malformed ones. */
 export function parseDiscoveredTools(tools: readonly unknown[]): ListedTool[] {
   return tools.flatMap((tool) => {
     const { name, title, description } = (tool ?? {}) as Record<string, unknown>;

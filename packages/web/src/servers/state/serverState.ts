@@ -4,12 +4,12 @@ import { strings } from '../../strings/strings.ts';
 import type { Tone } from '../../ui/Badge.tsx';
 import { formatAgo, formatTimeOrDate } from '../../ui/format.ts';
 
-/** How a server stands for the person in front of it. */
+/** The state of a server for the current user. */
 export interface ServerState {
   readonly kind: StateKind;
-  /** What went wrong, by its code. */
+  /** The error code. */
   readonly code?: string;
-  /** Since when it is so, and when it is tried again; milliseconds since 1970. */
+  /** Since when the problem exists, and when the next attempt takes place, in milliseconds since the epoch. */
   readonly since?: number;
   readonly retryAt?: number;
 }
@@ -19,26 +19,26 @@ export type StateKind =
   | 'connected'
   | 'connecting'
   | 'idle'
-  /** It is connected for each request of a chat. */
+  /** A connection is opened for each request of a chat. */
   | 'per_request'
   | 'needs_sign_in'
-  /** Somebody is at it, here or in another window. */
+  /** A sign-in is in progress, here or in another window. */
   | 'signing_in'
   | 'needs_values'
-  /** The credential it is given is not accepted. */
+  /** The server refuses the credential. */
   | 'refused'
   | 'unreachable'
-  /** It is there, or nobody tried, and something else is wrong. */
+  /** Another error. */
   | 'failing'
-  /** It failed so often that it is not asked for a while. */
+  /** The circuit breaker is open after repeated failures. */
   | 'paused'
-  /** Somebody looks after it without being allowed to use it. */
+  /** The user manages the server but may not use it. */
   | 'not_shared';
 
-/** What the last list of its tools said. */
+/** The state of the last tool list. */
 export type ToolListStatus = Pick<ServerToolsView, 'state' | 'code'>;
 
-/** What is to be done by somebody before it works. */
+/** States that require an action by the user or an administrator. */
 const attentionKinds: ReadonlySet<StateKind> = new Set([
   'needs_sign_in',
   'needs_values',
@@ -48,7 +48,7 @@ const attentionKinds: ReadonlySet<StateKind> = new Set([
   'paused',
 ]);
 
-/** Codes that another sign-in at the organisation settles. */
+/** Error codes that a new sign-in at the organization resolves. */
 export const organizationSignInCodes: ReadonlySet<string> = new Set([
   'OBO_SUBJECT_TOKEN_MISSING',
   'OBO_SUBJECT_TOKEN_EXPIRED',
@@ -62,8 +62,9 @@ export function needsAttention({ kind }: ServerState): boolean {
 }
 
 /**
- * From what is asked every few seconds and what was listed once. The first is younger, but does not know whether there
- * is a sign-in to exchange; the list does. `null`: not for the caller to use. `undefined`: not known yet.
+ * Combines the polled status with the tool list, which was requested once. The status is newer, but only the list
+ * knows whether there is a sign-in to exchange. `null`: the caller may not use the server. `undefined`: not known
+ * yet.
  */
 export function toServerState(
   view: Pick<ServerView, 'requestScoped'>,
@@ -113,7 +114,7 @@ function stateKindOf(code: string): StateKind {
   }
 }
 
-/** Where the sign-in is missing: at the server itself, or at the organisation whose token is exchanged for it. */
+/** Whether the sign-in takes place at the server itself, or at the organization whose token is exchanged. */
 export function requiresServerSignIn(
   view: Pick<ServerView, 'requiresOAuth'>,
   status: ServerStatus | null | undefined,
@@ -123,7 +124,7 @@ export function requiresServerSignIn(
 
 export type Origin = 'configuration' | 'override' | 'yours' | 'shared' | 'managed';
 
-/** Where a server comes from, for this person. */
+/** The source of a server from the user's perspective. */
 export function serverOrigin(
   { source, author }: Pick<ServerView, 'source' | 'author'>,
   userId: string | undefined,
@@ -151,7 +152,7 @@ export const stateTones: Readonly<Record<StateKind, Tone>> = {
   not_shared: 'neutral',
 };
 
-/** A few words, with the time that matters. */
+/** A short label, with a time where it matters. */
 export function stateLabel({ kind, since, retryAt = 0 }: ServerState): string {
   const words = strings.servers;
   if (kind === 'paused' && retryAt > Date.now()) return words.pausedUntil(formatTimeOrDate(retryAt));
@@ -159,7 +160,7 @@ export function stateLabel({ kind, since, retryAt = 0 }: ServerState): string {
   return words.states[kind];
 }
 
-/** What it means, in sentences. */
+/** An explanation of the state. */
 export function stateDescription(state: ServerState, isSignInThere: boolean): string {
   const { servers } = strings;
   const { kind, since, retryAt = 0 } = state;
@@ -189,14 +190,14 @@ interface ProblemText {
   readonly advice: string;
 }
 
-/** What failed and what to do about it, in words for people. */
+/** What failed and what to do, in words for users. */
 export function describeErrorCode(code: string): ProblemText {
   const { advice, states } = strings.servers;
   const known = explainErrorCode(code);
   return { title: known?.title ?? states.unreachable, advice: advice[code] ?? known?.text ?? '' };
 }
 
-/** The same of a state, where its own words do not say all of it. */
+/** The error of a state, unless the state's own text says it all. */
 export function stateProblem({ kind, code }: ServerState): ProblemText | undefined {
   const isDescribed = code === undefined || code === 'MCP_AUTHORIZATION_REQUIRED' || kind === 'needs_values';
   return isDescribed ? undefined : describeErrorCode(code);

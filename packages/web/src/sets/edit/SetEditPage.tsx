@@ -31,7 +31,7 @@ import {
   toStepDrafts,
 } from './setDraft.ts';
 
-/** A set that is made, or changed. */
+/** Creates or edits a set. */
 export function SetEditPage({ id }: { readonly id?: string }) {
   const words = strings.sets;
   const blocks = useQuery(blocksQuery);
@@ -168,7 +168,7 @@ function SetEditor({
 interface StepEditorProps {
   readonly step: StepDraft;
   readonly index: number;
-  /** Those that run before it. */
+  /** The steps that run before this one. */
   readonly earlier: readonly StepDraft[];
   readonly blocks: readonly BlockSummary[];
   readonly errors: ReadonlyMap<string, string>;
@@ -178,7 +178,7 @@ interface StepEditorProps {
   readonly onRemove: () => void;
 }
 
-/** One step: which block, and where its inputs come from. */
+/** One step: its block and the sources of its inputs. */
 export function StepEditor(props: StepEditorProps) {
   const { step, index, blocks, errors, isLast, onChange, onMove, onRemove } = props;
   const words = strings.sets.form;

@@ -1,7 +1,7 @@
 import type { SetStep } from '@behalf/contracts';
 import { strings } from '../../strings/strings.ts';
 
-/** Where an input of a step comes from, while somebody decides. */
+/** The source of an input while the user edits it. */
 export type SourceDraft =
   | { readonly mode: 'fixed'; readonly text: string }
   | { readonly mode: 'from'; readonly step: string; readonly pointer: string };
@@ -10,7 +10,7 @@ type InputValue = Extract<SetStep['inputs'][string], { mode: 'fixed' }>['value']
 
 export interface StepDraft {
   readonly key: string;
-  /** Empty: none is chosen yet. */
+  /** Empty until the user selects one. */
   readonly block: string;
   readonly inputs: Readonly<Record<string, SourceDraft>>;
 }
@@ -27,7 +27,7 @@ export function toStepDrafts(steps: readonly SetStep[]): StepDraft[] {
   }));
 }
 
-/** Under a key that none of them has: those of others stay when one is removed. */
+/** Uses a new key. Keys of other steps do not change when a step is removed. */
 export function addStep(steps: readonly StepDraft[]): StepDraft[] {
   let number = steps.length + 1;
   while (steps.some(({ key }) => key === `step-${number}`)) number += 1;
@@ -39,7 +39,7 @@ export function moveStep(steps: readonly StepDraft[], index: number, offset: -1 
   return one && other ? steps.with(index, other).with(index + offset, one) : [...steps];
 }
 
-/** The place of what is wrong: a step, or one of its inputs. */
+/** Identifies a step or one of its inputs. */
 export const errorKey = (key: string, input = '') => JSON.stringify([key, input]);
 
 const POINTER_PATTERN = /^(\/([^~/]|~[01])*)*$/;
@@ -67,7 +67,7 @@ export function parseSteps(drafts: readonly StepDraft[]): {
       }
     });
     earlierKeys.add(key);
-    // Not by assignment: an input may be called __proto__.
+    // Object.fromEntries, because assignment fails for an input named __proto__.
     return { key, block, inputs: Object.fromEntries(parsedInputs) };
   });
   return { steps, errors };

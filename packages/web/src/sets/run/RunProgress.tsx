@@ -18,7 +18,7 @@ import { Skeleton } from '../../ui/Skeleton.tsx';
 import { formatTimeOrDate } from '../../ui/format.ts';
 import { runTones } from '../../ui/stateTones.ts';
 
-/** One run, step by step. It goes on at the gateway; here it is looked at, cancelled and taken up again. */
+/** One run, step by step. It runs on the gateway; this page shows, cancels and resumes it. */
 export function RunProgress({ id, set }: { readonly id: string; readonly set: string }) {
   const words = strings.sets.run;
   const queryClient = useQueryClient();
@@ -118,7 +118,7 @@ function StepOutcome({
   );
 }
 
-/** The caller's own runs of a set, the latest first. */
+/** The user's own runs of a set, the latest first. */
 export function PastRuns({
   set,
   shownRun,

@@ -28,7 +28,10 @@ import { Skeleton } from '../../ui/Skeleton.tsx';
 import { focusFirstInvalid } from '../../ui/focus.ts';
 import { PastRuns, RunProgress } from './RunProgress.tsx';
 
-/** What a set asks for, what it needs first, how far its run is, and the runs before. Which run is shown stands in the address. */
+/**
+ * The inputs and missing sign-ins of a set, the progress of a run, and earlier runs. The URL contains the shown
+ * run.
+ */
 export function SetRunner({ set }: { readonly set: SetView }) {
   const words = strings.sets.run;
   const queryClient = useQueryClient();
@@ -57,7 +60,7 @@ export function SetRunner({ set }: { readonly set: SetView }) {
       return;
     }
     const inputs = Object.fromEntries(submitted.map(([key, stepInputs = {}]) => [key, stepInputs]));
-    // No version: a block that is not shown yet is not run.
+    // Version 0 matches no block: a block that is not displayed yet must not run.
     const blocks = Object.fromEntries(
       set.steps.map(({ key }) => [key, shownSteps.current.get(key)?.version ?? 0]),
     );
@@ -118,16 +121,16 @@ function isVersionConflict(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'VERSION_CONFLICT';
 }
 
-/** The form of a step, and the version of the block that is shown with it. */
+/** The form of a step, and the block version that is shown with it. */
 interface ShownStep {
   readonly form: ToolForm;
   readonly version: number;
 }
 
-/** By key: whoever runs the set reads all of them. */
+/** By step key. */
 type ShownSteps = RefObject<Map<string, ShownStep>>;
 
-/** What one step brings, and what it still asks for. */
+/** The fixed inputs of a step, and the fields for the others. */
 function StepFields({
   steps,
   index,
@@ -189,7 +192,10 @@ function StepInputs({
   return <ToolFields form={form} />;
 }
 
-/** What a step sends without being asked: whoever shared the set or its block decided it, and whoever runs it answers for it. */
+/**
+ * Inputs that the block or the set fixes. The user must be able to see them, because the call runs with the user's
+ * credentials.
+ */
 function StepFixedInputs({
   step,
   steps,
