@@ -7,16 +7,21 @@ interface Evictable {
 
 export interface ListStoreLimits {
   readonly lists?: number;
+  readonly listsPerServer?: number;
   readonly bytes?: number;
   readonly bytesPerServer?: number;
 }
 
-/** Lists of servers within a number and a size. */
+/** Values of servers, such as lists or compiled schemas, within a number and a size. */
 export interface ListStore<V extends Evictable> {
   get(serverKey: string, key: string): V | undefined;
   /** Replaces an existing value in place, or evicts other values and adds the new one. */
   set(serverKey: string, key: string, value: V): void;
   delete(serverKey: string, key: string): V | undefined;
+  /** Evicts values until `set` needs to evict nothing for a new value of this size. */
+  makeRoom(serverKey: string, bytes: number): void;
+  /** Evicts from the server with the most values. */
+  evictOne(): void;
   deleteServer(serverKey: string): void;
   hasRoom(serverKey: string, bytes: number): boolean;
   /** The values of one server. */
@@ -31,12 +36,17 @@ interface ServerGroup<V> {
 }
 
 /**
- * The eviction rule of all caches of lists: evict from the server that holds most, so a crowd of users or a large list of one
+ * The eviction rule of the caches of lists and schemas: evict from the server that holds most, so a crowd of users or a large list of one
  * server evicts nothing of another server. Within the server, evict in insertion order with a second chance: a value that was
  * used since the last check moves to the end instead. A read costs one flag and does not reorder the map.
  */
 export function createListStore<V extends Evictable>(
-  { lists = Infinity, bytes: maxBytes = Infinity, bytesPerServer = Infinity }: ListStoreLimits,
+  {
+    lists = Infinity,
+    listsPerServer = Infinity,
+    bytes: maxBytes = Infinity,
+    bytesPerServer = Infinity,
+  }: ListStoreLimits,
   onEvict?: (value: V) => void,
 ): ListStore<V> {
   const servers = new Map<string, ServerGroup<V>>();
@@ -87,9 +97,14 @@ export function createListStore<V extends Evictable>(
   const bytesOf = (serverKey: string) => servers.get(serverKey)?.bytes ?? 0;
 
   function makeRoom(serverKey: string, needed: number): void {
+    while ((servers.get(serverKey)?.values.size ?? 0) >= listsPerServer) evictFrom(serverKey);
     while (bytesOf(serverKey) > 0 && bytesOf(serverKey) + needed > bytesPerServer) evictFrom(serverKey);
     while (size > 0 && bytes + needed > maxBytes) evictFrom(findFullest((group) => group.bytes));
-    while (size >= lists) evictFrom(findFullest(({ values }) => values.size));
+    while (size >= lists) evictOne();
+  }
+
+  function evictOne(): void {
+    evictFrom(findFullest(({ values }) => values.size));
   }
 
   return {
@@ -110,6 +125,8 @@ export function createListStore<V extends Evictable>(
       size += 1;
     },
     delete: remove,
+    evictOne,
+    makeRoom,
     deleteServer(serverKey) {
       for (const key of servers.get(serverKey)?.values.keys() ?? []) remove(serverKey, key);
     },

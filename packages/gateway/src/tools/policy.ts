@@ -176,28 +176,17 @@ interface DecisionCache {
 
 type ByRole = Map<string, Map<string, Map<string, ToolDecision>>>;
 
-interface DecisionMaps {
-  readonly readOnlyTools: ByRole;
-  readonly otherTools: ByRole;
-}
-
 export function createDecisionCache(maxDecisions = MAX_DECISIONS): DecisionCache {
-  const operators: DecisionMaps = { readOnlyTools: new Map(), otherTools: new Map() };
-  // A server of a user and one of the operator can have the same name in different tenants.
-  const users: DecisionMaps = { readOnlyTools: new Map(), otherTools: new Map() };
+  // A server of a user and one of the operator can have the same name in different tenants, so they use separate maps.
+  const maps: readonly ByRole[] = [new Map(), new Map(), new Map(), new Map()];
   let size = 0;
-  const mapFor = ({ source }: PolicyServer, { readOnly }: PolicyTool) => {
-    const maps = source === 'user' ? users : operators;
-    return readOnly ? maps.readOnlyTools : maps.otherTools;
-  };
+  const mapFor = ({ source }: PolicyServer, { readOnly }: PolicyTool) =>
+    maps[(source === 'user' ? 2 : 0) + (readOnly ? 1 : 0)] as ByRole;
   return {
     get: (role, server, tool) => mapFor(server, tool).get(role)?.get(server.name)?.get(tool.name),
     set(role, server, tool, decision) {
       if (size >= maxDecisions) {
-        for (const { readOnlyTools, otherTools } of [operators, users]) {
-          readOnlyTools.clear();
-          otherTools.clear();
-        }
+        for (const map of maps) map.clear();
         size = 0;
       }
       getOrCreateMap(getOrCreateMap(mapFor(server, tool), role), server.name).set(tool.name, decision);

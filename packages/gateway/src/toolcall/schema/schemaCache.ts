@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '@behalf/kernel';
+import { createListStore } from '../../tools/listStore.ts';
 import { type CompiledSchema, type RunMetered, compileSchema } from './compileSchema.ts';
 import { type UncheckableReason, UncheckableSchemaError } from './costBudget.ts';
 
@@ -39,15 +40,18 @@ interface SchemaCacheLimits {
 }
 
 /**
- * Caches compiled schemas by object identity, and by content for equal schemas of other lists. Evicts from the server with the
- * most entries, in insertion order with a second chance, so a server with many schemas evicts only its own.
+ * Caches compiled schemas by object identity, and by content for equal schemas of other lists. The eviction rule is that of
+ * `createListStore`: a server with many schemas evicts only its own.
  */
 export function createSchemaCache(
   timeBudget: CompileTimeBudget,
   { maxSchemas, maxPerServer }: SchemaCacheLimits,
 ): SchemaCache {
   const byObject = new WeakMap<object, SchemaEntry>();
-  const byServer = new Map<string, Map<string, SchemaEntry>>();
+  const store = createListStore<SchemaEntry>({ listsPerServer: maxPerServer }, (entry) => {
+    entry.state = undefined;
+    releaseShared(entry);
+  });
   const uncheckedEntries = new Map<string, SchemaEntry>();
   /** Compiled code of equal schemas, with the number of entries that use it. */
   const sharedSchemas = new Map<string, { readonly compiled: CompiledSchema; refCount: number }>();
@@ -57,7 +61,7 @@ export function createSchemaCache(
     let entry: SchemaEntry | undefined;
     try {
       const content = runMetered(() => createHash('sha256').update(JSON.stringify(schema)).digest('base64'));
-      entry = byServer.get(server)?.get(content) ?? uncheckedEntries.get(keyOf(server, content));
+      entry = store.get(server, content) ?? uncheckedEntries.get(keyOf(server, content));
       if (entry) return entry;
       const previous = byObject.get(schema);
       entry = previous?.server === server ? previous : createEntry(server, content);
@@ -74,24 +78,16 @@ export function createSchemaCache(
   }
 
   function storeCompiled(entry: SchemaEntry, compiled: CompiledSchema): void {
-    const serverEntries = byServer.get(entry.server);
-    if (serverEntries && serverEntries.size >= maxPerServer) evict(serverEntries);
+    store.makeRoom(entry.server, 0);
     const known = sharedSchemas.get(entry.content);
     if (known) known.refCount += 1;
     else {
       // Evicting an entry with shared code frees nothing, so several evictions can be necessary.
       for (let attempt = 0; sharedSchemas.size >= maxSchemas && attempt < MAX_EVICTIONS; attempt += 1)
-        evictFromFullest();
+        store.evictOne();
       sharedSchemas.set(entry.content, { compiled, refCount: 1 });
     }
-    const entriesOfServer = byServer.get(entry.server) ?? new Map<string, SchemaEntry>();
-    byServer.set(entry.server, entriesOfServer.set(entry.content, entry));
-  }
-
-  function evictFromFullest(): void {
-    let fullest: Map<string, SchemaEntry> | undefined;
-    for (const entries of byServer.values()) if (entries.size > (fullest?.size ?? 0)) fullest = entries;
-    if (fullest) evict(fullest);
+    store.set(entry.server, entry.content, entry);
   }
 
   function releaseShared({ content }: SchemaEntry): void {
@@ -101,25 +97,9 @@ export function createSchemaCache(
     if (sharedSchema.refCount === 0) sharedSchemas.delete(content);
   }
 
-  function evict(entries: Map<string, SchemaEntry>): void {
-    for (const [content, entry] of entries) {
-      entries.delete(content);
-      if (!entry.isUsed) {
-        entry.state = undefined;
-        releaseShared(entry);
-        if (entries.size === 0) byServer.delete(entry.server);
-        return;
-      }
-      entry.isUsed = false;
-      entries.set(content, entry);
-    }
-  }
-
   function markUnchecked(entry: SchemaEntry, reason: UncheckableReason): void {
     entry.state = reason;
-    const serverEntries = byServer.get(entry.server);
-    if (serverEntries?.delete(entry.content)) releaseShared(entry);
-    if (serverEntries?.size === 0) byServer.delete(entry.server);
+    if (store.delete(entry.server, entry.content)) releaseShared(entry);
     const [oldest] = uncheckedEntries.keys();
     if (oldest !== undefined && uncheckedEntries.size >= MAX_UNCHECKED_SCHEMAS)
       uncheckedEntries.delete(oldest);
