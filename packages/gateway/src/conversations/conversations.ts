@@ -45,7 +45,7 @@ const limitMessages = {
   message: `A message may have ${formatMebibytes(MAX_MESSAGE_BYTES)} in stored form, and this one is larger.`,
 } as const;
 
-export interface ConversationParts {
+export function createConversations(parts: {
   readonly store: ConversationStore;
   readonly keyring: Keyring;
   readonly clock: Clock;
@@ -53,9 +53,7 @@ export interface ConversationParts {
   readonly log: Log;
   /** Called between messages, so that opening a long conversation does not block other requests. */
   readonly yieldToEventLoop: () => Promise<void>;
-}
-
-export function createConversations(parts: ConversationParts) {
+}) {
   const { store, keyring, clock, random, log, yieldToEventLoop } = parts;
 
   function sealTitle(key: Pick<ConversationRecord, 'tenant' | 'userId' | 'id'>, title: string): string {

@@ -12,7 +12,7 @@ import type { UpstreamRequestOptions } from './upstream.ts';
 import { UpstreamError } from './upstreamError.ts';
 
 /** Requests in progress. Calling an entry fails the request. */
-export type InFlightRequests = ActiveSet<(error: UpstreamError) => void>;
+type InFlightRequests = ActiveSet<(error: UpstreamError) => void>;
 
 /** Controls the deadline of one request. */
 export interface RequestDeadline {

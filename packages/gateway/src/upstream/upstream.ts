@@ -132,7 +132,7 @@ export interface UpstreamParts {
 }
 
 /** With this extension a server may start a task instead of returning the result of a call. */
-export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
 /** Capability object for the tasks extension, the same for clients and servers. */
 export const tasksCapability: JsonObject = { extensions: { [TASKS_EXTENSION]: {} } };

@@ -36,6 +36,11 @@ export function isBodyRequired(status: number): boolean {
   return status >= 400 && status < 500 && status !== 401 && status !== 403 && status !== 429;
 }
 
+/** Whether a request for a stream may succeed later. */
+export function isTemporaryStatus(status: number): boolean {
+  return status === 429 || status >= 500;
+}
+
 /** Classifies a WHATWG response. `text` is its body, if `isBodyRequired`. */
 export function classifyResponse(
   { status, headers }: Response,

@@ -13,6 +13,7 @@ import { createServerLog, createSessionLogLevel } from '../serverLog.ts';
 import type { Bearer, OpenOptions, RemoteTarget } from '../target.ts';
 import type { HeaderValues, Upstream, UpstreamParts, UpstreamResponse } from '../upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../upstreamError.ts';
+import { isTemporaryStatus } from './errors.ts';
 import {
   type LegacyHandshake,
   endSession,
@@ -20,7 +21,7 @@ import {
   sendBestEffort,
   toConnectError,
 } from './legacyHandshake.ts';
-import { type RpcParts, isTemporaryStatus, sendRpc } from './sendRpc.ts';
+import { type RpcParts, sendRpc } from './sendRpc.ts';
 import { POST_HEADERS, isEmpty, serializeRequest } from './serializeRequest.ts';
 import {
   type LegacySession,

@@ -10,8 +10,8 @@ import { createCloseState, withRequestDeadline } from '../requestDeadline.ts';
 import type { Bearer, RemoteTarget } from '../target.ts';
 import type { ServerClaims, Upstream, UpstreamParts } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
-import { isSessionErrorCode } from './errors.ts';
-import { type RpcParts, isTemporaryStatus, sendRpc } from './sendRpc.ts';
+import { isSessionErrorCode, isTemporaryStatus } from './errors.ts';
+import { type RpcParts, sendRpc } from './sendRpc.ts';
 import {
   createModernEnvelope,
   createModernHeaderCache,

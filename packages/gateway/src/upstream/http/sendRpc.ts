@@ -19,7 +19,7 @@ import type {
   UpstreamResponse,
 } from '../upstream.ts';
 import { type ReadNetworkError, UpstreamError } from '../upstreamError.ts';
-import { classifyNetworkError, classifyStatus, isBodyRequired } from './errors.ts';
+import { classifyNetworkError, classifyStatus, isBodyRequired, isTemporaryStatus } from './errors.ts';
 import { createSseParser } from './sseParser.ts';
 
 export interface RpcParts {
@@ -272,9 +272,4 @@ async function resumeStream(
     }
   }
   return undefined;
-}
-
-/** A stream may be available later. */
-export function isTemporaryStatus(status: number): boolean {
-  return status === 429 || status >= 500;
 }
