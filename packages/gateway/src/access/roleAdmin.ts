@@ -15,13 +15,13 @@ import { type LeaseParts, roleLeaseKey, withMaintenanceLease } from '../replicat
 import type { Acl } from './acl.ts';
 import { type ConfiguredPermissions, type Role, type Roles, requireAdmin } from './roles.ts';
 
-export interface NewRole {
+interface NewRole {
   readonly name: string;
   readonly description: string;
   readonly permissions: PartialPermissions;
 }
 
-export interface RoleChange {
+interface RoleChange {
   readonly description?: string | undefined;
   readonly permissions?: PartialPermissions | undefined;
 }

@@ -95,7 +95,7 @@ export function putOverride(
     if (!before && isTenantOnly) await parts.acl.removeServer(tenant, name);
     const isSecurityChange =
       changesSecurity || findSecurityChanges(before?.definition, definition).length > 0;
-    const stored = await withValuesRemoved(parts, { tenant, name, current, next }, () =>
+    const stored = await withValuesRemoved(parts, { tenant, name }, [current, next], () =>
       parts.overrides.put(
         { tenant, name, definition, changedBy: userId, isSecurityChange },
         before?.version ?? null,
@@ -128,7 +128,7 @@ export function deleteOverride(
     });
     // If no server remains, no token is sent anywhere, so the OBO permission is not required.
     await reauthorizeChange(parts, principal, isTenantOnly ? {} : current, next);
-    const outcome = await withValuesRemoved(parts, { tenant, name, current, next }, () =>
+    const outcome = await withValuesRemoved(parts, { tenant, name }, [current, next], () =>
       parts.overrides.remove(tenant, name, before.version),
     );
     if (outcome === 'version_conflict') throw new GatewayError('MCP_VERSION_CONFLICT');
@@ -185,18 +185,14 @@ async function reauthorizeChange(
  */
 async function withValuesRemoved<T>(
   { variables, changes }: OverrideParts,
-  {
-    tenant,
-    name,
-    current,
-    next,
-  }: { readonly tenant: string; readonly name: string; readonly current: unknown; readonly next: unknown },
+  server: { readonly tenant: string; readonly name: string },
+  [current, next]: readonly [current: unknown, next: unknown],
   change: () => Promise<T>,
 ): Promise<T> {
   const hasMoved = describeValueDestinations(current) !== describeValueDestinations(next);
   const removeValues = async () => {
     if (!hasMoved) return;
-    await variables.removeByServer(tenant, name);
+    await variables.removeByServer(server.tenant, server.name);
     await changes.publish({ topic: 'variables', id: '*' });
   };
   await removeValues();

@@ -82,7 +82,7 @@ export interface ServerOrigin {
   readonly updatedAt?: number;
 }
 
-export interface OverridePreview {
+interface OverridePreview {
   /** The definition in the file; undefined if there is none or it cannot be overridden. */
   readonly base: unknown;
   /** The file has no server with this name, so the server exists only through the override. */

@@ -25,7 +25,7 @@ import {
 } from './fields.ts';
 
 /** A group of secrets with the same destination. */
-export type SecretField = 'headers' | 'apiKey.key' | 'oauth.client_secret';
+type SecretField = 'headers' | 'apiKey.key' | 'oauth.client_secret';
 
 /** Fields that are returned unmasked. All others are masked, including fields added in the future. */
 const visibleKeys: ReadonlySet<string> = new Set([

@@ -89,7 +89,7 @@ async function authorizeUpdate(
   return { ...editableServer, caller };
 }
 
-export interface ServerCheckInput extends Pick<ServerChange, 'config' | 'mode'> {
+interface ServerCheckInput extends Pick<ServerChange, 'config' | 'mode'> {
   /** The server to change; absent for a new server. */
   readonly server?: string | undefined;
 }

@@ -24,7 +24,7 @@ export interface ReinitParts extends SendParts, UnauthenticatedParts, PolicyPart
   readonly signInStarter: SignInStarter;
 }
 
-export interface ReinitOptions {
+interface ReinitOptions {
   /** False keeps a working connection. Default: true. */
   readonly forceNew?: boolean | undefined;
   /** How long this caller waits, in milliseconds. Shared work continues within the limits of the server. */
