@@ -53,7 +53,6 @@ import {
   createToolPolicy,
   createUserVariables,
   createVariableCache,
-  getAuthorizationState,
   inspectServer,
   invalidateUserLists,
   openWithListUpdates,
@@ -311,10 +310,7 @@ export async function composeServers(context: ComposeContext, parts: ServersPart
     ...{ ...callParts, ...openParts, inspectionScheduler },
     signInStarter: createSignInStarter(oauth.flows),
   };
-  const status: StatusParts = {
-    ...{ ...callParts, inspectionScheduler, variables },
-    readAuthorizationState: (server, principal) => getAuthorizationState({ oauth, vault }, server, principal),
-  };
+  const status: StatusParts = { ...callParts, inspectionScheduler, variables, flows: oauth.flows };
   const discovery: DiscoverParts = {
     ...{ ...configure, open, listAll, drafts, credentials, records: primary.credentials },
     ...{ flows: oauth.flows, attempts: coordination.attempts },

@@ -103,7 +103,7 @@ export { createGrantProbe } from './servers/reinit/discovery.ts';
 export type { ReinitResult } from './servers/reinit/outcome.ts';
 export { type ReinitParts, createSignInStarter, reinitialize } from './servers/reinit/reinitialize.ts';
 export { removeServer } from './servers/remove.ts';
-export { getAuthorizationState, getServerStatus, getServerStatuses } from './servers/status.ts';
+export { getServerStatus, getServerStatuses } from './servers/status.ts';
 export type { StatusParts } from './servers/status.ts';
 export { createStoredServers } from './servers/stored.ts';
 export { type ServerChange, changeServer, checkServerDefinition } from './servers/update.ts';

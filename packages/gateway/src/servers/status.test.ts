@@ -1,6 +1,7 @@
-import type { ServerStatus } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
+import { createCredentialSummary } from '../../test/diagnoseRig.ts';
 import { adaUser, captureRejection, createToolcallRig, defineServer } from '../../test/toolcallRig.ts';
+import type { CredentialSummary } from '../credentials/vault/vault.ts';
 import type { ConnectionState } from '../connections/connectionManager.ts';
 import { principalKey } from '../principal/principal.ts';
 import type { ServerSnapshot } from './definition.ts';
@@ -14,12 +15,12 @@ const skipped: InspectionState = { kind: 'skipped' };
 function statusRig(servers: readonly ServerSnapshot[]) {
   const rig = createToolcallRig(servers);
   const requests: string[] = [];
-  const authorization: ServerStatus['authorizationState'] = 'needs_authorization';
   const whole = Object.assign(rig, {
     requests,
     connection: connected,
     state: skipped,
-    authorization,
+    isPending: false,
+    credentials: [] as CredentialSummary[],
     flags: (_name: string): Promise<Record<string, boolean>> => Promise.resolve({}),
   });
   const parts: StatusParts = {
@@ -32,7 +33,8 @@ function statusRig(servers: readonly ServerSnapshot[]) {
     },
     inspectionScheduler: { getState: () => whole.state },
     variables: { readSetFlags: ({ name }) => whole.flags(name) },
-    readAuthorizationState: () => Promise.resolve(whole.authorization),
+    flows: { isPending: async () => whole.isPending },
+    vault: { list: async () => whole.credentials },
   };
   return Object.assign(whole, { status: parts });
 }
@@ -45,6 +47,18 @@ const refused = (code: 'MCP_CREDENTIAL_REJECTED' | 'MCP_UNREACHABLE'): Inspectio
 });
 
 describe('how a server stands', () => {
+  test('an active credential counts as authorized, even while another sign-in is pending', async () => {
+    const rig = statusRig([defineServer('own', { requiresOAuth: true }, { source: 'user' })]);
+    const read = async () => (await getServerStatus(rig.status, adaUser, 'own')).authorizationState;
+    expect(await read()).toBe('needs_authorization');
+    rig.isPending = true;
+    expect(await read()).toBe('authorizing');
+    rig.credentials = [createCredentialSummary({ status: 'rejected' })];
+    expect(await read()).toBe('authorizing');
+    rig.credentials = [createCredentialSummary()];
+    expect(await read()).toBe('authorized');
+  });
+
   test('a server that is sent exchanged tokens never asks for a sign-in', async () => {
     const server = defineServer('own', { requiresOAuth: true, obo: { scopes: 'api://x/.default' } });
     const rig = statusRig([server]);

@@ -8,7 +8,7 @@ import {
 } from '../access/allowedServer.ts';
 import type { ConnectionManager } from '../connections/connectionManager.ts';
 import { credentialHolder } from '../credentials/credentialKeys.ts';
-import type { OAuthServices } from '../credentials/signin/createOAuthServices.ts';
+import type { OAuthFlows } from '../credentials/signin/createOAuthServices.ts';
 import type { UserVariables } from '../credentials/variables/userVariables.ts';
 import type { CredentialVault } from '../credentials/vault/vault.ts';
 import { type UserPrincipal, principalKey } from '../principal/principal.ts';
@@ -26,10 +26,8 @@ export interface StatusParts extends ServerLookupParts, AccessParts {
   readonly connections: Pick<ConnectionManager, 'state'>;
   readonly inspectionScheduler: Pick<InspectionScheduler, 'getState'>;
   readonly variables: Pick<UserVariables, 'readSetFlags'>;
-  readonly readAuthorizationState: (
-    server: UserServer,
-    principal: UserPrincipal,
-  ) => Promise<ServerStatus['authorizationState']>;
+  readonly flows: Pick<OAuthFlows, 'isPending'>;
+  readonly vault: Pick<CredentialVault, 'list'>;
 }
 
 export function getServerStatus(
@@ -58,10 +56,11 @@ export async function getServerStatuses(
 }
 
 async function readStatus(
-  { connections, inspectionScheduler, variables, readAuthorizationState }: StatusParts,
+  parts: StatusParts,
   principal: UserPrincipal,
   server: AllowedServer,
 ): Promise<ServerStatus> {
+  const { connections, inspectionScheduler, variables } = parts;
   const { connection, code, since, retryAt } = connections.state(server, principalKey(principal));
   const inspectionState = inspectionScheduler.getState(server);
   // A working connection outweighs a failed inspection.
@@ -94,7 +93,7 @@ async function readStatus(
     if (server.scope !== 'user' || !mayRequireOAuth(server)) {
       return requiresSignIn ? 'needs_authorization' : 'not_required';
     }
-    const state = await readAuthorizationState(server, principal);
+    const state = await readSignInState(parts, server, principal);
     return state === 'needs_authorization' && !requiresSignIn ? 'not_required' : state;
   }
 }
@@ -110,18 +109,12 @@ function toUnknownStatus({ settings }: ServerSnapshot): ServerStatus {
 }
 
 /** The state of a user's sign-in at a server. An active credential counts even while another sign-in is pending. */
-export async function getAuthorizationState(
-  {
-    oauth,
-    vault,
-  }: {
-    readonly oauth: { readonly flows: Pick<OAuthServices['flows'], 'isPending'> };
-    readonly vault: Pick<CredentialVault, 'list'>;
-  },
+async function readSignInState(
+  { flows, vault }: StatusParts,
   { id }: UserServer,
   principal: UserPrincipal,
 ): Promise<ServerStatus['authorizationState']> {
   const credentials = await vault.list(principal.tenant, credentialHolder(principal), id);
   if (credentials.some(({ status }) => status === 'active')) return 'authorized';
-  return (await oauth.flows.isPending(id, principal)) ? 'authorizing' : 'needs_authorization';
+  return (await flows.isPending(id, principal)) ? 'authorizing' : 'needs_authorization';
 }
