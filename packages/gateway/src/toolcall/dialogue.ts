@@ -30,8 +30,8 @@ const MAX_INPUT_REQUESTS = 16;
 const URL_ELICITATION_REQUIRED = -32_042;
 
 /**
- * What the server may request from the client during this request; undefined if nothing. The form depends on the era of the
- * server, not of the client.
+ * The input that the server may request from the client during this request; undefined if none. The form depends on the era of
+ * the server, not of the client.
  */
 export function createDialogue(
   prepared: PreparedTarget,

@@ -126,8 +126,8 @@ function compilePatterns(list: readonly string[] = []): ToolPatterns {
 }
 
 /**
- * Compiles a list that permits tools. Users choose the names of their own servers, so only a pattern without wildcards matches
- * them: otherwise a user could create a server that `crm-*` permits.
+ * Compiles a list that permits tools. Users choose the names of the servers that they create, so only a pattern without wildcards
+ * matches them: otherwise a user could create a server that `crm-*` permits.
  */
 function compilePermissions(list: readonly string[] = []): ToolPatterns {
   const operatorPatterns = compilePatterns(list);
