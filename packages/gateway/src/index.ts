@@ -85,12 +85,8 @@ export { type ServerSubscription, createServerSubscriptions } from './subscripti
 
 // Server definitions and their administration.
 export { createServer } from './servers/create.ts';
-export {
-  listDeclaredVariables,
-  mayRequireOAuth,
-  parseDraftName,
-} from './servers/definition.ts';
-export type { ServerSnapshot, UserServer } from './servers/definition.ts';
+export { listDeclaredVariables, mayRequireOAuth, parseDraftName } from './definitions/definition.ts';
+export type { ServerSnapshot, UserServer } from './definitions/definition.ts';
 export { type DiscoverParts, discoverTools } from './servers/discoverTools.ts';
 export { type ServerDrafts, createServerDrafts } from './servers/drafts.ts';
 export { type ConfigureParts, parseIfMatch, toEtag } from './servers/editing.ts';
@@ -111,7 +107,7 @@ export { listAllServers, listServers, viewServer } from './servers/view.ts';
 export type { ListAllServersParts, ViewParts } from './servers/view.ts';
 
 // Credentials that the gateway presents to servers.
-export { credentialHolder, userIdOfHolder } from './credentials/credentialKeys.ts';
+export { credentialHolder, userIdOfHolder } from './principal/credentialHolder.ts';
 export { type CredentialSelector, createCredentialSelector } from './credentials/credentialSelector.ts';
 export { createCredentials, userFieldsOf } from './credentials/credentials.ts';
 export { subscribeToGrantChanges } from './credentials/grantChanges.ts';

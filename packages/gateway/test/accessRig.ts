@@ -9,7 +9,7 @@ import type { Audit, AuditEvent } from '../src/audit/audit.ts';
 import { createSignInSessions } from '../src/identity/signInSessions.ts';
 import { aclId, type AclKey, type AclRecord, type ChangeFeed, type UserRecord } from '../src/ports/index.ts';
 import { toPrincipal, type UserPrincipal } from '../src/principal/principal.ts';
-import type { ServerSnapshot } from '../src/servers/definition.ts';
+import type { ServerSnapshot } from '../src/definitions/definition.ts';
 
 /** As if no notice ever came, here or anywhere. */
 export const silentChanges: ChangeFeed = {

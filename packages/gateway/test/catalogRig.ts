@@ -1,7 +1,7 @@
 import { createFakeClock } from '@behalf/testkit';
 import { createCatalog, type CatalogLimits, type ToolList } from '../src/tools/catalog.ts';
 import type { ItemList } from '../src/upstream/listAll.ts';
-import type { ServerSnapshot } from '../src/servers/definition.ts';
+import type { ServerSnapshot } from '../src/definitions/definition.ts';
 
 /** A server as the catalog knows it. */
 export function createServer(scope: 'app' | 'user', id = 'srv', revision = '1'): ServerSnapshot {

@@ -3,7 +3,7 @@ import type { ServerSettings } from '@behalf/settings';
 import { createFakeClock } from '@behalf/testkit';
 import { createConnectionManager, type ConnectionLimits } from '../src/connections/connectionManager.ts';
 import type { ConnectionHolder } from '../src/connections/lease.ts';
-import type { AppServer, UserServer } from '../src/servers/definition.ts';
+import type { AppServer, UserServer } from '../src/definitions/definition.ts';
 import type {
   OpenOptions,
   AppBearer,

@@ -8,7 +8,7 @@ import { createUserVariables } from '../src/credentials/variables/userVariables.
 import { createVariableCache } from '../src/credentials/variables/variableCache.ts';
 import { toVariableSealContext, variableId, type UserVariableStore } from '../src/ports/index.ts';
 import type { UserPrincipal } from '../src/principal/principal.ts';
-import type { UserServer } from '../src/servers/definition.ts';
+import type { UserServer } from '../src/definitions/definition.ts';
 import { withoutRenewal } from './bearerRig.ts';
 import { createUserSnapshot } from './servers.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '../src/diagnose/diagnose.ts';
 import type { OboCandidate } from '../src/access/oboTargets.ts';
 import type { UserPrincipal } from '../src/principal/principal.ts';
-import type { ServerSnapshot } from '../src/servers/definition.ts';
+import type { ServerSnapshot } from '../src/definitions/definition.ts';
 import type { UpstreamTarget } from '../src/upstream/target.ts';
 import type { JsonObject, Upstream } from '../src/upstream/upstream.ts';
 import { adaUser, defineServer, createToolcallRig } from './toolcallRig.ts';

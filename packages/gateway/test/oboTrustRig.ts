@@ -1,7 +1,7 @@
 import { createOboTrust, type OboTrustParts } from '../src/access/oboTrust.ts';
 import type { AuditEvent } from '../src/audit/audit.ts';
 import type { ChangeFeed, UserRecord } from '../src/ports/index.ts';
-import type { ServerSnapshot, ServerSource } from '../src/servers/definition.ts';
+import type { ServerSnapshot, ServerSource } from '../src/definitions/definition.ts';
 import { createAccessRig, type AccessRig } from './accessRig.ts';
 import { defineServer } from './toolcallRig.ts';
 

@@ -1,8 +1,8 @@
 import { loadSettings, type Settings } from '@behalf/settings';
 import { createRegistry, type RegistryLayers, type RegistryParts } from '../src/servers/registry.ts';
-import type { ServerSnapshot } from '../src/servers/definition.ts';
+import type { ServerSnapshot } from '../src/definitions/definition.ts';
 import type { StoredDefinition } from '../src/servers/stored.ts';
-import type { Restriction } from '../src/servers/snapshot.ts';
+import type { Restriction } from '../src/definitions/snapshot.ts';
 import { rejectAppBearer } from './bearerRig.ts';
 
 export const baseDefinition = { type: 'streamable-http', url: 'https://base.example/mcp' };

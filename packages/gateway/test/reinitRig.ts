@@ -1,7 +1,7 @@
 import type { FlowView } from '@behalf/contracts';
 import { GatewayError } from '../src/errors/gatewayError.ts';
 import type { InspectionState } from '../src/servers/inspection.ts';
-import type { ServerSnapshot } from '../src/servers/definition.ts';
+import type { ServerSnapshot } from '../src/definitions/definition.ts';
 import { reinitialize, type ReinitParts } from '../src/servers/reinit/reinitialize.ts';
 import type { OpenOptions, RemoteTarget, UpstreamTarget } from '../src/upstream/target.ts';
 import type { JsonObject, Upstream } from '../src/upstream/upstream.ts';

@@ -1,6 +1,6 @@
 import { compileDefinition, type ServerSettings } from '@behalf/settings';
-import type { AppServer, ServerSource, UserServer } from '../src/servers/definition.ts';
-import { EVERY_TENANT, createSnapshot } from '../src/servers/snapshot.ts';
+import type { AppServer, ServerSource, UserServer } from '../src/definitions/definition.ts';
+import { EVERY_TENANT, createSnapshot } from '../src/definitions/snapshot.ts';
 import { rejectAppBearer } from './bearerRig.ts';
 
 export const mcpUrl = 'https://mcp.example/mcp';

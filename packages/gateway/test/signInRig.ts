@@ -20,7 +20,7 @@ import type { CallbackResult } from '../src/credentials/signin/callback.ts';
 import type { OpenFlowResult } from '../src/credentials/signin/open.ts';
 import type { StartedFlow, StartOptions } from '../src/credentials/signin/start.ts';
 import type { OAuthEgress } from '../src/credentials/oauth/network.ts';
-import { credentialHolder } from '../src/credentials/credentialKeys.ts';
+import { credentialHolder } from '../src/principal/credentialHolder.ts';
 import { createVault } from '../src/credentials/vault/createVault.ts';
 import type { CredentialVault } from '../src/credentials/vault/vault.ts';
 import type { Cache, CredentialKey, PrimaryStore } from '../src/ports/index.ts';

@@ -1,7 +1,7 @@
 export { readBoundedText } from './network.ts';
 export { ActiveSet, ByteQueue, LruMap } from './collections.ts';
 export { AutoResetEvent, KeyedMutex, Semaphore, SemaphoreFull, coalesce } from './concurrency.ts';
-export { isObject } from './isObject.ts';
+export { isObject, stableStringify } from './json.ts';
 export { abortReason, sleep, systemClock, withTimeout, type Cancel, type Clock } from './clock.ts';
 export { LightCancellation, toAbortSignal, rejectOnAbort, type Cancellation } from './cancellation.ts';
 export { areSecretsEqual, HiddenText } from './secrets.ts';

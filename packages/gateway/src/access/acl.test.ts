@@ -5,7 +5,7 @@ import { aclRecord, createAccessRig, silentChanges, userRecord } from '../../tes
 import { defineServer } from '../../test/toolcallRig.ts';
 import type { AclRecord, UserRecord } from '../ports/index.ts';
 import { toPrincipal, type Principal } from '../principal/principal.ts';
-import type { ServerSnapshot, ServerSource } from '../servers/definition.ts';
+import type { ServerSnapshot, ServerSource } from '../definitions/definition.ts';
 
 const createUser = (id: string, more: Partial<UserRecord> = {}, groups: string[] = []): Principal =>
   toPrincipal(userRecord(id, 0, more), { via: 'bearer' }, groups);

@@ -4,8 +4,8 @@ import { LOCAL_ISSUER, normalizeEmail } from '../identity/accounts.ts';
 import { type AclRecord, type AclStore, type ChangeFeed, aclId } from '../ports/index.ts';
 import { type Principal, isAdmin } from '../principal/principal.ts';
 import { createReplicatedValue } from '../replication/replicatedValue.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
-import { EVERY_TENANT } from '../servers/snapshot.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
+import { EVERY_TENANT } from '../definitions/snapshot.ts';
 import type { Log } from '../upstream/upstream.ts';
 
 /**

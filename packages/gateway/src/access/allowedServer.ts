@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { Registry } from '../servers/registry.ts';
 import type { RequirePermission } from './roles.ts';
 

@@ -6,7 +6,7 @@ import {
   type ServerSettings,
   checkOboTarget,
 } from '@behalf/settings';
-import type { SecurityDecision, ServerSource } from '../servers/definition.ts';
+import type { SecurityDecision, ServerSource } from '../definitions/definition.ts';
 
 /** A server of the registry, or a definition that is about to be stored. */
 export interface OboCandidate {

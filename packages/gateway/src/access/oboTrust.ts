@@ -2,7 +2,7 @@ import { type Clock, LruMap, withTimeout } from '@behalf/kernel';
 import type { Audit } from '../audit/audit.ts';
 import { type ChangeFeed, MAX_STALENESS_MS, type UserRecord, type UserStore } from '../ports/index.ts';
 import { createReplicatedCache } from '../replication/replicatedCache.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { Log } from '../upstream/upstream.ts';
 import type { Roles } from './roles.ts';
 

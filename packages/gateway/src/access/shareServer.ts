@@ -10,7 +10,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserStore } from '../ports/index.ts';
 import { type Principal, type UserPrincipal, isAdmin } from '../principal/principal.ts';
 import type { LeaseParts } from '../replication/withLease.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { Registry } from '../servers/registry.ts';
 import { type Acl, getGrantableBits, hasOperatorSource } from './acl.ts';
 import type { Roles } from './roles.ts';

@@ -9,11 +9,10 @@ import type {
   SetCheckView,
   SetStep,
 } from '@behalf/contracts';
-import { withTimeout } from '@behalf/kernel';
+import { withTimeout, stableStringify } from '@behalf/kernel';
 import { type AllowedServer, checkAccess } from '../access/allowedServer.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
-import { stableStringify } from '../servers/fields.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
 import { loadCallerTools } from '../toolcall/list.ts';
 import { connectPagePath, getSignInReason } from '../toolcall/outcome.ts';

@@ -9,7 +9,7 @@ import type {
 } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
 import { listServerTools } from '../toolcall/list.ts';
 import type { CatalogTool } from '../tools/catalog.ts';

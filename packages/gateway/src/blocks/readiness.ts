@@ -1,6 +1,6 @@
 import type { CredentialChoice, CredentialGroup, CredentialNeed } from '@behalf/contracts';
 import { readLiteralText } from '@behalf/settings';
-import { credentialHolder } from '../credentials/credentialKeys.ts';
+import { credentialHolder } from '../principal/credentialHolder.ts';
 import { selectCredential } from '../credentials/credentialSelector.ts';
 import { usesUserToken, usesUserVariables } from '../credentials/credentials.ts';
 import { canonicalizeUrl } from '../credentials/oauth/addresses.ts';
@@ -13,7 +13,7 @@ import {
   type UserServer,
   listDeclaredVariables,
   usesGraph,
-} from '../servers/definition.ts';
+} from '../definitions/definition.ts';
 import { toFields } from '../servers/fields.ts';
 import { describeVariables, getViewerRights } from '../servers/view.ts';
 import { OPENID_SIGN_IN_PATH, connectPagePath } from '../toolcall/outcome.ts';

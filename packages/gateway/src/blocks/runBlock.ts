@@ -5,7 +5,7 @@ import type { UserVariables } from '../credentials/variables/userVariables.ts';
 import type { CredentialVault } from '../credentials/vault/vault.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { Registry } from '../servers/registry.ts';
 import { type AuditContext, recordAudit } from '../toolcall/audit.ts';
 import { type CallParts, executeCall } from '../toolcall/callTool.ts';

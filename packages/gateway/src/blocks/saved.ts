@@ -6,7 +6,7 @@ import {
   aclBits,
   hasAclBit,
 } from '@behalf/contracts';
-import type { Random } from '@behalf/kernel';
+import { type Random, stableStringify } from '@behalf/kernel';
 import { type Acl, toAclResourceId } from '../access/acl.ts';
 import type { Roles } from '../access/roles.ts';
 import { type Shareable, shareResource, viewSharing } from '../access/shareResource.ts';
@@ -16,7 +16,6 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserStore } from '../ports/index.ts';
 import { type Principal, type UserPrincipal, isAdmin } from '../principal/principal.ts';
 import type { LeaseParts } from '../replication/withLease.ts';
-import { stableStringify } from '../servers/fields.ts';
 import { parseIfMatch } from '../servers/editing.ts';
 import { loadCurrentCaller } from '../servers/permissions.ts';
 import type { SavedResource, SavedStore } from './store.ts';

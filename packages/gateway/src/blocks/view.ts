@@ -10,7 +10,7 @@ import type {
 } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { BlockParts } from './runBlock.ts';
 import type { SetParts } from './runs.ts';
 import type { VisibleResource } from './saved.ts';

@@ -9,7 +9,7 @@ import {
   createUserServer,
 } from '../../test/connectionsRig.ts';
 import { callHttpTool, createHttpRig, requestOptions, stopHttpRigs } from '../../test/httpRig.ts';
-import type { AppServer } from '../servers/definition.ts';
+import type { AppServer } from '../definitions/definition.ts';
 import { openHttpUpstream } from '../upstream/http/negotiate.ts';
 import type { RemoteTarget, SharedTarget } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';

@@ -1,5 +1,5 @@
 import type { Cancel, Clock, Random } from '@behalf/kernel';
-import type { AppServer, ServerSnapshot } from '../servers/definition.ts';
+import type { AppServer, ServerSnapshot } from '../definitions/definition.ts';
 import { type BreakerGuard, createBreakerGuard } from './breakers.ts';
 import {
   type ConnectionRegistry,

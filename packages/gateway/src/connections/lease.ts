@@ -1,5 +1,5 @@
 import type { Cancellation } from '@behalf/kernel';
-import type { AppServer, ServerSnapshot, UserServer } from '../servers/definition.ts';
+import type { AppServer, ServerSnapshot, UserServer } from '../definitions/definition.ts';
 import type { UpstreamTarget } from '../upstream/target.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';

@@ -1,5 +1,5 @@
 import { type Cancel, type Clock, type Random, abortReason } from '@behalf/kernel';
-import type { AppServer } from '../servers/definition.ts';
+import type { AppServer } from '../definitions/definition.ts';
 import { type UpstreamTarget, ownedByApp } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { PoolParts, PoolState } from './connectionManager.ts';

@@ -1,5 +1,5 @@
 import { type Cancellation, type Clock, LruMap, rejectOnAbort, withTimeout } from '@behalf/kernel';
-import type { UserServer } from '../servers/definition.ts';
+import type { UserServer } from '../definitions/definition.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { type Connection, findLeastRecentlyUsed } from './connection.ts';

@@ -8,7 +8,7 @@ import {
   createUserServer,
 } from '../../test/connectionsRig.ts';
 import { isOfTenant, principalKey } from '../principal/principal.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 
 const [app, own] = [createAppServer(), createUserServer()];
 const key = (tenant: string, userId: string) => principalKey({ tenant, userId });

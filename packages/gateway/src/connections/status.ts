@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@behalf/contracts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { BreakerGuard } from './breakers.ts';
 import { revisionKey, tenantServerKey } from './lease.ts';
 import type { SharedConnections } from './sharedPool.ts';

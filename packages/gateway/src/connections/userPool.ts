@@ -1,5 +1,5 @@
 import { abortReason } from '@behalf/kernel';
-import type { UserServer } from '../servers/definition.ts';
+import type { UserServer } from '../definitions/definition.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import {
   type Connection,

@@ -8,8 +8,8 @@ import {
 } from '../ports/index.ts';
 import type { Principal } from '../principal/principal.ts';
 import { createReplicatedCache } from '../replication/replicatedCache.ts';
-import type { UserServer } from '../servers/definition.ts';
-import { credentialHolder } from './credentialKeys.ts';
+import type { UserServer } from '../definitions/definition.ts';
+import { credentialHolder } from '../principal/credentialHolder.ts';
 
 const MAX_ENTRIES = 20_000;
 

@@ -10,7 +10,7 @@ import {
 } from '../../test/credentialsRig.ts';
 import { createUserSnapshot } from '../../test/servers.ts';
 import type { UserVariableStore } from '../ports/index.ts';
-import type { UserServer } from '../servers/definition.ts';
+import type { UserServer } from '../definitions/definition.ts';
 import type { BodyFields } from './credentials.ts';
 import { createUserVariables } from './variables/userVariables.ts';
 import { createVariableCache } from './variables/variableCache.ts';

@@ -4,8 +4,13 @@ import type { TemplateValues, bodyFields } from '@behalf/settings';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { CredentialKey } from '../ports/index.ts';
 import { type Principal, principalKey } from '../principal/principal.ts';
-import { type UserServer, listDeclaredVariables, mayRequireOAuth, usesGraph } from '../servers/definition.ts';
-import { type RenderContext, type RenderFailure, renderTarget } from '../servers/render.ts';
+import {
+  type UserServer,
+  listDeclaredVariables,
+  mayRequireOAuth,
+  usesGraph,
+} from '../definitions/definition.ts';
+import { type RenderContext, type RenderFailure, renderTarget } from '../definitions/render.ts';
 import type { SharedTarget, UpstreamTarget } from '../upstream/target.ts';
 import { canonicalizeUrl } from './oauth/addresses.ts';
 import type { OAuthTokens, UserToken } from './oauthTokens.ts';

@@ -1,7 +1,7 @@
 import { type Clock, LruMap, coalesce, sleep } from '@behalf/kernel';
 import type { CredentialStore } from '../ports/index.ts';
 import { principalKey } from '../principal/principal.ts';
-import { userIdOfHolder } from './credentialKeys.ts';
+import { userIdOfHolder } from '../principal/credentialHolder.ts';
 import type { CredentialVault, VaultToken } from './vault/vault.ts';
 
 const MAX_ENTRIES = 20_000;

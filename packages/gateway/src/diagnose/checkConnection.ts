@@ -1,6 +1,6 @@
 import { ReauthNeeded, SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { mayRequireOAuth } from '../servers/definition.ts';
+import { mayRequireOAuth } from '../definitions/definition.ts';
 import { type PreparedTarget, prepareCredential } from '../toolcall/credential.ts';
 import { loadTools } from '../toolcall/list.ts';
 import type { ToolList } from '../tools/catalog.ts';

@@ -7,7 +7,7 @@ import {
   mayRequireOAuth,
   usesClientCredentialsGrant,
   usesGraph,
-} from '../servers/definition.ts';
+} from '../definitions/definition.ts';
 import { type PreparedTarget, prepareCredential } from '../toolcall/credential.ts';
 import { type StepFinding, type StepResult, failed, ok, skipped, warning } from './checklist.ts';
 import type { DiagnoseParts, DiagnosisContext } from './diagnose.ts';

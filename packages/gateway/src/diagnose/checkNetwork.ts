@@ -1,8 +1,8 @@
 import { isLoopbackHost } from '@behalf/contracts';
-import { credentialHolder } from '../credentials/credentialKeys.ts';
-import { needsOAuth, usesObo } from '../servers/definition.ts';
+import { credentialHolder } from '../principal/credentialHolder.ts';
+import { needsOAuth, usesObo } from '../definitions/definition.ts';
 import { withProbeConnection } from '../servers/probe.ts';
-import { renderTarget, withoutCredentials } from '../servers/render.ts';
+import { renderTarget, withoutCredentials } from '../definitions/render.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
 import { type Challenge, UpstreamError } from '../upstream/upstreamError.ts';
 import {

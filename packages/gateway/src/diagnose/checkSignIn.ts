@@ -1,5 +1,5 @@
 import { scopeList } from '@behalf/contracts';
-import { APP_HOLDER, credentialHolder } from '../credentials/credentialKeys.ts';
+import { APP_HOLDER, credentialHolder } from '../principal/credentialHolder.ts';
 import { getHost } from '../credentials/oauth/addresses.ts';
 import type { DiscoveredServer } from '../credentials/oauth/discovery.ts';
 import { chooseScopes } from '../credentials/oauth/scopes.ts';
@@ -11,7 +11,7 @@ import {
 } from '../credentials/oauth/signInTarget.ts';
 import type { CredentialSummary } from '../credentials/vault/vault.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { mayRequireOAuth, needsOAuth, usesClientCredentialsGrant } from '../servers/definition.ts';
+import { mayRequireOAuth, needsOAuth, usesClientCredentialsGrant } from '../definitions/definition.ts';
 import type { Challenge } from '../upstream/upstreamError.ts';
 import {
   type Checklist,

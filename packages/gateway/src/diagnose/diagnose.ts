@@ -11,7 +11,7 @@ import type { UserVariables } from '../credentials/variables/userVariables.ts';
 import type { CredentialVault } from '../credentials/vault/vault.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import { getViewerRights } from '../servers/view.ts';
 import type { SendParts } from '../toolcall/credential.ts';
 import type { Inbound } from '../toolcall/inbound.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { baseDefinition, createRegistryRig, createStoredDefinition } from '../../test/registryRig.ts';
 import { compileSettings } from '../../test/servers.ts';
-import { renderTarget } from './render.ts';
+import { renderTarget } from '../definitions/render.ts';
 
 const caFile = '/etc/behalf/ca.pem';
 

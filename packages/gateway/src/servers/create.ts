@@ -5,7 +5,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { StoredServerName } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { withMaintenanceLease } from '../replication/withLease.ts';
-import type { UserServer } from './definition.ts';
+import type { UserServer } from '../definitions/definition.ts';
 import { createFromDraft, matchDraft } from './drafts.ts';
 import { type ConfigureParts, createConfigEvent } from './editing.ts';
 import { type Fields, withoutNulls } from './fields.ts';

@@ -1,3 +1,4 @@
+import { stableStringify } from '@behalf/kernel';
 import {
   type DiscoverToolsRequest,
   type DiscoverToolsView,
@@ -20,7 +21,7 @@ import type { UserPrincipal } from '../principal/principal.ts';
 import { collectPresentedSecrets } from '../toolcall/mask.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
 import type { Challenge } from '../upstream/upstreamError.ts';
-import { toDraftName } from './definition.ts';
+import { toDraftName } from '../definitions/definition.ts';
 import {
   type CredentialRefusal,
   type CredentialRefusalReason,
@@ -29,7 +30,6 @@ import {
 } from './draftProbe.ts';
 import type { DraftDefinition, ServerDraft, ServerDrafts } from './drafts.ts';
 import { createConfigEvent } from './editing.ts';
-import { stableStringify } from './fields.ts';
 import { reauthorizeWriter } from './permissions.ts';
 import { renderDefinitionTarget } from './probe.ts';
 

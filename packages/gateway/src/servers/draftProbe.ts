@@ -8,7 +8,7 @@ import type { RemoteTarget } from '../upstream/target.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../upstream/upstreamError.ts';
 import { validateNewServer } from './create.ts';
-import type { UserServer } from './definition.ts';
+import type { UserServer } from '../definitions/definition.ts';
 import type { ConfigureParts } from './editing.ts';
 import type { Fields } from './fields.ts';
 import { type ProbeParts, definitionProbeLimits, probeTools } from './probe.ts';

@@ -4,7 +4,7 @@ import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { aCredential, aDraft, aFlow, aStoredServer, anOAuthClient } from '@behalf/testkit/suites';
 import { describe, expect, test } from '@jest/globals';
 import { createRetiringServers, createServerGrants } from '../credentials/signin/serverGrants.ts';
-import { toDraftName } from './definition.ts';
+import { toDraftName } from '../definitions/definition.ts';
 import { createServerDrafts } from './drafts.ts';
 
 const QUARTER = 15 * 60 * 1000;

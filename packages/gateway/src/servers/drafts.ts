@@ -1,4 +1,4 @@
-import type { Clock, Keyring, Random } from '@behalf/kernel';
+import { type Clock, type Keyring, type Random, stableStringify } from '@behalf/kernel';
 import { type AllowedServer, checkAccess } from '../access/allowedServer.ts';
 import type { RequirePermission } from '../access/roles.ts';
 import { canonicalizeUrl } from '../credentials/oauth/addresses.ts';
@@ -15,8 +15,8 @@ import {
   toDraftSealContext,
 } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { type UserServer, parseDraftName, toDraftName } from './definition.ts';
-import { type Fields, stableStringify } from './fields.ts';
+import { type UserServer, parseDraftName, toDraftName } from '../definitions/definition.ts';
+import type { Fields } from './fields.ts';
 import { compileStored, toUserServer } from './validate.ts';
 
 /** Enough time to sign in and look at the tools before saving. */

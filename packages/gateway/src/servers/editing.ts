@@ -8,7 +8,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserStore } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { LeaseParts } from '../replication/withLease.ts';
-import type { UserServer } from './definition.ts';
+import type { UserServer } from '../definitions/definition.ts';
 import type { AdoptDraftParts } from './drafts.ts';
 import type { Registry } from './registry.ts';
 import type { StoredServers } from './stored.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createAppSnapshot, createUserSnapshot } from '../../test/servers.ts';
 import type { ServerClaims } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import type { AppServer } from './definition.ts';
+import type { AppServer } from '../definitions/definition.ts';
 import { type InspectionOptions, type InspectionResult, createInspectionScheduler } from './inspection.ts';
 
 const claims: ServerClaims = {

@@ -3,7 +3,7 @@ import { type Cancel, type Clock, type Random, Semaphore, rejectOnAbort } from '
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Log, ServerClaims } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { type AppServer, type ServerSnapshot, isSignInChallenge } from './definition.ts';
+import { type AppServer, type ServerSnapshot, isSignInChallenge } from '../definitions/definition.ts';
 
 /** The result of a successful inspection. */
 export interface InspectionResult {

@@ -16,7 +16,7 @@ import {
 } from '../ports/index.ts';
 import { type ReplicatedValue, createReplicatedValue } from '../replication/replicatedValue.ts';
 import type { Log } from '../upstream/upstream.ts';
-import type { SecurityDecision } from './definition.ts';
+import type { SecurityDecision } from '../definitions/definition.ts';
 import {
   findChangedFields,
   findSecurityChanges,

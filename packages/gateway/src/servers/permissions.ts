@@ -2,7 +2,7 @@ import { type AclBit, formatPath, hasAclBit } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { StoredServerName } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import type { ServerSnapshot } from './definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { ConfigureParts } from './editing.ts';
 import { findSecurityChanges, toFields } from './fields.ts';
 import { type StoredDefinition, readWithdrawn } from './stored.ts';

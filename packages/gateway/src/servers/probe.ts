@@ -6,10 +6,10 @@ import type { OpenOptions, RemoteTarget } from '../upstream/target.ts';
 import { toGatewayError } from '../upstream/toGatewayError.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { type ServerSnapshot, type UserServer, mayRequireOAuth } from './definition.ts';
+import { type ServerSnapshot, type UserServer, mayRequireOAuth } from '../definitions/definition.ts';
 import type { ConfigureParts, ServerProbe } from './editing.ts';
 import { createConfigError } from './fields.ts';
-import { renderTarget } from './render.ts';
+import { renderTarget } from '../definitions/render.ts';
 
 export interface ProbeParts {
   readonly open: OpenUpstream;

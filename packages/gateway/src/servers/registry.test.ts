@@ -7,7 +7,7 @@ import {
 } from '../../test/registryRig.ts';
 import { mergeDefinition } from './fields.ts';
 import type { RegistryLayers } from './registry.ts';
-import type { Restriction } from './snapshot.ts';
+import type { Restriction } from '../definitions/snapshot.ts';
 
 describe('the registry', () => {
   test('servers of the file are there for every tenant, frozen', () => {

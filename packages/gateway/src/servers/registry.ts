@@ -1,7 +1,7 @@
 import { type Finding, createFinding, formatPath, normalizeServerName } from '@behalf/contracts';
 import type { CompiledDefinition, EnvRecord, ServerSettings, Settings } from '@behalf/settings';
 import type { Log } from '../upstream/upstream.ts';
-import type { ServerSnapshot } from './definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import { mergeDefinition } from './fields.ts';
 import {
   type ServerOverride,
@@ -17,7 +17,7 @@ import {
   type SnapshotContext,
   createSnapshot,
   getUnavailableReason,
-} from './snapshot.ts';
+} from '../definitions/snapshot.ts';
 import { type StoredDefinition, readWithdrawn } from './stored.ts';
 import { compileStored } from './validate.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { compileSettings } from '../../test/servers.ts';
-import { listDeclaredVariables, mayRequireOAuth, resolveScope } from './definition.ts';
+import { listDeclaredVariables, mayRequireOAuth, resolveScope } from '../definitions/definition.ts';
 
 const KEY = { KEY: { title: 'Key', description: '' } };
 const scope = (definition: Record<string, unknown>, env: Record<string, string> = {}) =>

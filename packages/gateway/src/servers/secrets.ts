@@ -10,7 +10,7 @@
  * - A value that a user entered for a server is deleted when the destination changes (`describeValueDestinations`).
  */
 import { type ErrorCode, createFinding, secretMask } from '@behalf/contracts';
-import { isObject } from '@behalf/kernel';
+import { isObject, stableStringify } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import {
   type Fields,
@@ -18,7 +18,6 @@ import {
   hasPlaceholder,
   mergeDefinition,
   normalizeUrl,
-  stableStringify,
   toCanonicalFields,
   toFields,
   withoutNulls,

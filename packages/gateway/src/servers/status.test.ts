@@ -4,7 +4,7 @@ import { adaUser, captureRejection, createToolcallRig, defineServer } from '../.
 import type { CredentialSummary } from '../credentials/vault/vault.ts';
 import type { ConnectionState } from '../connections/connectionManager.ts';
 import { principalKey } from '../principal/principal.ts';
-import type { ServerSnapshot } from './definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { InspectionState } from './inspection.ts';
 import { type StatusParts, getServerStatus, getServerStatuses } from './status.ts';
 

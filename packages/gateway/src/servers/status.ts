@@ -7,7 +7,7 @@ import {
   listAllowedServers,
 } from '../access/allowedServer.ts';
 import type { ConnectionManager } from '../connections/connectionManager.ts';
-import { credentialHolder } from '../credentials/credentialKeys.ts';
+import { credentialHolder } from '../principal/credentialHolder.ts';
 import type { OAuthFlows } from '../credentials/signin/createOAuthServices.ts';
 import type { UserVariables } from '../credentials/variables/userVariables.ts';
 import type { CredentialVault } from '../credentials/vault/vault.ts';
@@ -19,7 +19,7 @@ import {
   mayRequireOAuth,
   needsOAuth,
   usesObo,
-} from './definition.ts';
+} from '../definitions/definition.ts';
 import type { InspectionScheduler } from './inspection.ts';
 
 export interface StatusParts extends ServerLookupParts, AccessParts {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { formatPath, normalizeServerName } from '@behalf/contracts';
-import { type Clock, type Keyring, type Random, SealError, isObject } from '@behalf/kernel';
+import { type Clock, type Keyring, type Random, SealError, isObject, stableStringify } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import {
   type ChangeFeed,
@@ -12,8 +12,8 @@ import {
 } from '../ports/index.ts';
 import { type ReplicatedValue, createReplicatedValue } from '../replication/replicatedValue.ts';
 import type { Log } from '../upstream/upstream.ts';
-import type { SecurityDecision } from './definition.ts';
-import { type Fields, findSecurityChanges, nonSecurityKeys, stableStringify, toFields } from './fields.ts';
+import type { SecurityDecision } from '../definitions/definition.ts';
+import { type Fields, findSecurityChanges, nonSecurityKeys, toFields } from './fields.ts';
 import { describeValueDestinations, maskSecrets } from './secrets.ts';
 import { compileStored } from './validate.ts';
 

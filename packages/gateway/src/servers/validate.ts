@@ -11,10 +11,10 @@ import {
 } from '@behalf/settings';
 import type { OboCandidate } from '../access/oboTargets.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { type UserServer, listDeclaredVariables, needsOAuth, usesObo } from './definition.ts';
+import { type UserServer, listDeclaredVariables, needsOAuth, usesObo } from '../definitions/definition.ts';
 import type { ConfigureParts } from './editing.ts';
 import { type Fields, createConfigError, findTextProblems, toFields } from './fields.ts';
-import { createSnapshot } from './snapshot.ts';
+import { createSnapshot } from '../definitions/snapshot.ts';
 
 /**
  * The fields that a user may set. All others are reserved for the operator: processes and files of this machine,

@@ -12,7 +12,12 @@ import type { Acl } from '../access/acl.ts';
 import { type Roles, requireAdmin } from '../access/roles.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { type Principal, type UserPrincipal, isAdmin } from '../principal/principal.ts';
-import { type ServerSnapshot, listDeclaredVariables, needsOAuth, usesObo } from './definition.ts';
+import {
+  type ServerSnapshot,
+  listDeclaredVariables,
+  needsOAuth,
+  usesObo,
+} from '../definitions/definition.ts';
 import { toFields } from './fields.ts';
 import type { Overrides } from './overrides.ts';
 import type { Registry, ServerOrigin } from './registry.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { compileSettings } from '../../test/servers.ts';
-import { withoutCredentials } from './render.ts';
+import { withoutCredentials } from '../definitions/render.ts';
 
 describe('a definition without anybody’s values', () => {
   test('keys, authorizations and values of users are left out, the rest stays', () => {

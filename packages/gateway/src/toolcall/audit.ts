@@ -2,7 +2,7 @@ import { type Authority, type AuthorityKind, httpStatus, scopeList } from '@beha
 import type { Clock } from '@behalf/kernel';
 import { type Audit, type AuditEvent, actorOf } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { type ServerSnapshot, usesGraph, usesObo } from '../servers/definition.ts';
+import { type ServerSnapshot, usesGraph, usesObo } from '../definitions/definition.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import type { Inbound } from './inbound.ts';
 import type { CallOutcome } from './outcome.ts';

@@ -11,7 +11,7 @@ import type { CredentialVault } from '../credentials/vault/vault.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { CredentialKey } from '../ports/index.ts';
 import { principalKey } from '../principal/principal.ts';
-import { type AppServer, type UserServer, usesGraph } from '../servers/definition.ts';
+import { type AppServer, type UserServer, usesGraph } from '../definitions/definition.ts';
 import type { Registry } from '../servers/registry.ts';
 import type { AppBearer, Bearer, UpstreamTarget } from '../upstream/target.ts';
 import type { Inbound } from './inbound.ts';

@@ -1,6 +1,6 @@
 import { type Cancellation, LightCancellation, abortReason, isObject } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import {
   type Dialogue,
   createFailureResponse,

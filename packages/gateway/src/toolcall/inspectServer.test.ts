@@ -2,7 +2,7 @@ import { eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { createAppServer, createConnectionsRig } from '../../test/connectionsRig.ts';
 import { defineServer, captureRejection, createToolcallRig } from '../../test/toolcallRig.ts';
-import type { AppServer } from '../servers/definition.ts';
+import type { AppServer } from '../definitions/definition.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { inspectServer } from './list.ts';
 

@@ -9,7 +9,7 @@ import type { Lease, LeaseOptions } from '../connections/connectionManager.ts';
 import { ReauthNeeded, SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
-import type { AppServer, ServerSnapshot } from '../servers/definition.ts';
+import type { AppServer, ServerSnapshot } from '../definitions/definition.ts';
 import type { InspectionOptions, InspectionResult } from '../servers/inspection.ts';
 import { type Catalog, type ToolList, ownerKey } from '../tools/catalog.ts';
 import { type Absence, type ServerTools, type VisibleTools, listForUser } from '../tools/listForUser.ts';

@@ -3,7 +3,7 @@ import { isObject, toAbortSignal } from '@behalf/kernel';
 import { type AllowedServer, findServer, listAllowedServers } from '../access/allowedServer.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { type Principal, principalKey } from '../principal/principal.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import { ownerKey } from '../tools/catalog.ts';
 import type { ListSubscriptions } from '../tools/changes.ts';
 import type { ItemListCache } from '../tools/itemLists.ts';

@@ -2,7 +2,7 @@ import type { ErrorCode } from '@behalf/contracts';
 import type { SignInReason } from '../credentials/credentials.ts';
 import { ReauthNeeded, SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError, type SignInRequirement } from '../errors/gatewayError.ts';
-import { type ServerSnapshot, mayRequireOAuth } from '../servers/definition.ts';
+import { type ServerSnapshot, mayRequireOAuth } from '../definitions/definition.ts';
 import { toGatewayError } from '../upstream/toGatewayError.ts';
 import type { JsonObject, StartedTask, UpstreamResponse } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';

@@ -1,7 +1,7 @@
 import type { AllowedServer } from '../access/allowedServer.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import { ownerKey } from '../tools/catalog.ts';
 import { matchesTemplate, unwrapAddress } from '../tools/names.ts';
 import type { ItemList, ListMethod } from '../upstream/listAll.ts';

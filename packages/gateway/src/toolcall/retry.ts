@@ -1,6 +1,6 @@
 import { type Cancellation, rejectOnAbort } from '@behalf/kernel';
 import { SignInRequired } from '../credentials/signInRequired.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { type PreparedTarget, getBearer } from './credential.ts';
 

@@ -1,7 +1,7 @@
 import { hopHeader } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
 import { captureRejection, createToolcallRig, defineServer } from '../../test/toolcallRig.ts';
-import type { ServerSource } from '../servers/definition.ts';
+import type { ServerSource } from '../definitions/definition.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { callTool } from './callTool.ts';

@@ -3,7 +3,7 @@ import type { AllowedServer } from '../access/allowedServer.ts';
 import type { Lease } from '../connections/connectionManager.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { principalKey } from '../principal/principal.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { ServerSubscription, ServerSubscriptions } from '../subscriptions/serverSubscriptions.ts';
 import {
   type OpenStream,

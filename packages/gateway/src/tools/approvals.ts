@@ -17,14 +17,14 @@ import {
   type Random,
   type SealContext,
   SealError,
+  stableStringify,
 } from '@behalf/kernel';
 import { type Audit, type AuditEvent, actorOf } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Cache } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { withMaintenanceLease } from '../replication/withLease.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
-import { stableStringify } from '../servers/fields.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { EntryPoint } from '../toolcall/inbound.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import type { CatalogTool } from './catalog.ts';

@@ -9,7 +9,7 @@ import {
   joinToolNames,
   userServer,
 } from '../../test/catalogRig.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 
 const down = new UpstreamError('connect_failed');

@@ -1,5 +1,5 @@
 import { type Cancel, type Cancellation, type Clock, abortReason, toAbortSignal } from '@behalf/kernel';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { ItemList } from '../upstream/listAll.ts';
 import type { Log } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';

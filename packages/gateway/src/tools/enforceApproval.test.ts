@@ -1,9 +1,9 @@
+import { stableStringify } from '@behalf/kernel';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createAppSnapshot } from '../../test/servers.ts';
 import { adaUser } from '../../test/toolcallRig.ts';
 import type { GatewayError } from '../errors/gatewayError.ts';
-import { stableStringify } from '../servers/fields.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { type ApprovableCall, enforceApproval, hashArguments, hashTool } from './approvals.ts';
 import type { CatalogTool } from './catalog.ts';

@@ -1,7 +1,7 @@
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { createServer, userServer } from '../../test/catalogRig.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { ItemList } from '../upstream/listAll.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { createItemListCache } from './itemLists.ts';

@@ -1,5 +1,5 @@
 import { type Clock, createSingleFlight } from '@behalf/kernel';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { ItemList, ListMethod } from '../upstream/listAll.ts';
 import { type ListStoreLimits, createListStore, estimateBytes } from './listStore.ts';
 

@@ -1,7 +1,7 @@
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { GatewayError } from '../errors/gatewayError.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { assignPublicNames, findPublicTool, listForUser } from './listForUser.ts';
 import { type ToolList, buildToolList } from './toolList.ts';

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@behalf/contracts';
 import { type Clock, withTimeout } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { IncompleteReason } from '../upstream/listAll.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { type NamedIdentity, assignToolNames } from './names.ts';

@@ -20,7 +20,7 @@ import {
 } from '@behalf/contracts';
 import { type AccessParts, resolveServer } from '../access/allowedServer.ts';
 import type { Principal } from '../principal/principal.ts';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { Registry } from '../servers/registry.ts';
 
 const INVALID_CHARACTERS = /[^A-Za-z0-9_-]/g;

@@ -6,7 +6,7 @@ import {
 } from '@behalf/contracts';
 import type { ServerSettings } from '@behalf/settings';
 import type { Principal } from '../principal/principal.ts';
-import type { ServerSnapshot, ServerSource } from '../servers/definition.ts';
+import type { ServerSnapshot, ServerSource } from '../definitions/definition.ts';
 import type { CatalogTool } from './catalog.ts';
 
 /** `absent`: not listed, and a call fails as for a missing tool. `ask`: runs after the user approved this call. */

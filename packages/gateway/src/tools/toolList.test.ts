@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { Era, JsonObject } from '../upstream/upstream.ts';
 import { readMirror } from './mirrorHeaders.ts';
 import { buildToolList } from './toolList.ts';

@@ -1,5 +1,5 @@
 import { isObject } from '@behalf/kernel';
-import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ServerSnapshot } from '../definitions/definition.ts';
 import type { IncompleteReason, ItemList } from '../upstream/listAll.ts';
 import type { JsonObject, Log } from '../upstream/upstream.ts';
 import { type Mirror, readMirror } from './mirrorHeaders.ts';

@@ -8,7 +8,7 @@ import {
 import { promisify } from 'node:util';
 import { type Clock, type Keyring, createSingleFlight } from '@behalf/kernel';
 import { type OAuthClientStore, oauthClientId, toOAuthClientSealContext } from '../../ports/index.ts';
-import { type ServerSnapshot, parseDraftName, toDraftName } from '../../servers/definition.ts';
+import { type ServerSnapshot, parseDraftName, toDraftName } from '../../definitions/definition.ts';
 import { computeThumbprint } from './dpop.ts';
 
 /** The URLs of the gateway as a client. */

@@ -1,7 +1,7 @@
 import { type Clock, type Fetch, LruMap } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { CredentialEndpoints, CredentialRecord } from '../../ports/index.ts';
-import { usesClientCredentialsGrant } from '../../servers/definition.ts';
+import { usesClientCredentialsGrant } from '../../definitions/definition.ts';
 import type { AppGrants } from '../vault/vault.ts';
 import type { ClientAuthentication, OAuthClient } from './clientAuthentication.ts';
 import type { OAuthClients } from './clients.ts';

@@ -1,7 +1,7 @@
 import { parseUrl } from '@behalf/contracts';
 import { type Clock, type Fetch, LruMap, createSingleFlight } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import type { ServerSnapshot } from '../../servers/definition.ts';
+import type { ServerSnapshot } from '../../definitions/definition.ts';
 import type { ReadNetworkError } from '../../upstream/upstreamError.ts';
 import { canonicalizeUrl, getOrigin, isSafeEndpointOf, isSafeUrl } from './addresses.ts';
 import { parseScopeNames } from './scopes.ts';

@@ -1,5 +1,5 @@
 import type { Fetch } from '@behalf/kernel';
-import type { ServerSnapshot } from '../../servers/definition.ts';
+import type { ServerSnapshot } from '../../definitions/definition.ts';
 import type { ReadNetworkError } from '../../upstream/upstreamError.ts';
 import { getOrigin, isSafeUrl } from './addresses.ts';
 import { type IssuerSettings, findIssuerEntry, listEndpointOrigins } from './issuers.ts';

@@ -7,7 +7,7 @@ import {
   type ServerSnapshot,
   mayRequireOAuth,
   usesClientCredentialsGrant,
-} from '../../servers/definition.ts';
+} from '../../definitions/definition.ts';
 import { SignInImpossible, type SignInTarget, targetWithoutUserValues } from './signInTarget.ts';
 
 const MAX_AGE_MS = 60 * 60 * 1000;

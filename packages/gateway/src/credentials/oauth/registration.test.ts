@@ -6,7 +6,7 @@ import {
   createSignInServerRig,
   followRedirect,
 } from '../../../test/signInRig.ts';
-import { credentialHolder } from '../credentialKeys.ts';
+import { credentialHolder } from '../../principal/credentialHolder.ts';
 import { buildClientDocument } from './clientDocument.ts';
 
 afterEach(closeSignInRigs);

@@ -9,7 +9,7 @@ import {
   renderUrl,
 } from '@behalf/settings';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import type { ServerSnapshot } from '../../servers/definition.ts';
+import type { ServerSnapshot } from '../../definitions/definition.ts';
 import { canonicalizeUrl } from './addresses.ts';
 
 /** The `oauth` section of a definition with rendered templates. Absent values are discovered. */

@@ -5,7 +5,7 @@ import type { OboTargets } from '../../access/oboTargets.ts';
 import type { OboTrust } from '../../access/oboTrust.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import { type Principal, principalKey } from '../../principal/principal.ts';
-import type { ServerSnapshot, UserServer } from '../../servers/definition.ts';
+import type { ServerSnapshot, UserServer } from '../../definitions/definition.ts';
 import type { Bearer, WireToken } from '../../upstream/target.ts';
 import { normalizeClaims, readChallengeClaims } from '../oauth/claims.ts';
 import { toWireToken } from '../oauth/dpop.ts';

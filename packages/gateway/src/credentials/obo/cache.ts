@@ -8,7 +8,7 @@ import {
   withTimeout,
 } from '@behalf/kernel';
 import type { Cache } from '../../ports/index.ts';
-import { type ServerSnapshot, usesGraph, usesObo } from '../../servers/definition.ts';
+import { type ServerSnapshot, usesGraph, usesObo } from '../../definitions/definition.ts';
 import type { Log } from '../../upstream/upstream.ts';
 import type { InFlightExchange } from './exchangeFlight.ts';
 import type { ExchangedToken } from './exchangeProvider.ts';

@@ -8,7 +8,7 @@ import {
 } from '@behalf/kernel';
 import type { Cache } from '../../ports/index.ts';
 import type { Principal } from '../../principal/principal.ts';
-import type { UserServer } from '../../servers/definition.ts';
+import type { UserServer } from '../../definitions/definition.ts';
 import type { Log } from '../../upstream/upstream.ts';
 import { createEndpointBackoff, createNegativeCache } from './backoff.ts';
 import { createMemoryTier, createSharedTier, createTokenCache } from './cache.ts';

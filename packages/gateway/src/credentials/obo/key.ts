@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { scopeList } from '@behalf/contracts';
 import { type HiddenText, type Keyring, LruMap } from '@behalf/kernel';
 import { type Principal, principalKey } from '../../principal/principal.ts';
-import type { UserServer } from '../../servers/definition.ts';
+import type { UserServer } from '../../definitions/definition.ts';
 import { type Dpop, type Prover, deriveDpopKey } from '../oauth/dpop.ts';
 import type { ExchangeProvider, ProviderIdentity } from './exchangeProvider.ts';
 import type { Subject } from './subject.ts';

@@ -1,6 +1,6 @@
 import { type Clock, LruMap } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import type { UserServer } from '../../servers/definition.ts';
+import type { UserServer } from '../../definitions/definition.ts';
 import { readProtectedResource } from '../oauth/metadata.ts';
 import type { OAuthEgress } from '../oauth/network.ts';
 import { targetWithoutUserValues } from '../oauth/signInTarget.ts';

@@ -3,7 +3,7 @@ import { HiddenText } from '@behalf/kernel';
 import { actorOf } from '../../audit/audit.ts';
 import type { CredentialKey, OAuthFlowRecord } from '../../ports/index.ts';
 import type { UserPrincipal } from '../../principal/principal.ts';
-import { credentialHolder } from '../credentialKeys.ts';
+import { credentialHolder } from '../../principal/credentialHolder.ts';
 import { type Prover, toWireToken } from '../oauth/dpop.ts';
 import { withoutRedirects } from '../oauth/network.ts';
 import type { SignInTarget } from '../oauth/signInTarget.ts';

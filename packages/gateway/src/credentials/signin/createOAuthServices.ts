@@ -3,7 +3,7 @@ import type { Leases } from '@behalf/kernel';
 import type { AllowedServer } from '../../access/allowedServer.ts';
 import type { Cache, CredentialRecord, OAuthClientStore } from '../../ports/index.ts';
 import type { Principal, UserPrincipal } from '../../principal/principal.ts';
-import type { ServerSnapshot } from '../../servers/definition.ts';
+import type { ServerSnapshot } from '../../definitions/definition.ts';
 import { type ClientUrls, createDocumentKey } from '../oauth/clientDocument.ts';
 import { type ReadKeyFile, createOAuthClients } from '../oauth/clients.ts';
 import { type OAuthDiscovery, createOAuthDiscovery } from '../oauth/discovery.ts';

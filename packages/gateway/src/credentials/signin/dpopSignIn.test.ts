@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type DpopServer, startDpopServer } from '../../../test/dpopServer.ts';
 import { closeSignInRigs, createSignInRig, followRedirect } from '../../../test/signInRig.ts';
 import type { CredentialKey } from '../../ports/index.ts';
-import { credentialHolder } from '../credentialKeys.ts';
+import { credentialHolder } from '../../principal/credentialHolder.ts';
 import { toWireToken } from '../oauth/dpop.ts';
 import { tokenOrThrow } from '../oauthTokens.ts';
 

@@ -26,10 +26,10 @@ import {
   toFlowSealContext,
 } from '../../ports/index.ts';
 import type { UserPrincipal } from '../../principal/principal.ts';
-import type { ServerSnapshot } from '../../servers/definition.ts';
+import type { ServerSnapshot } from '../../definitions/definition.ts';
 import type { WireToken } from '../../upstream/target.ts';
 import type { Log } from '../../upstream/upstream.ts';
-import { credentialHolder } from '../credentialKeys.ts';
+import { credentialHolder } from '../../principal/credentialHolder.ts';
 import type { OAuthClient } from '../oauth/clientAuthentication.ts';
 import type { OAuthClients } from '../oauth/clients.ts';
 import type { OAuthDiscovery } from '../oauth/discovery.ts';

@@ -5,7 +5,7 @@ import type {
   OAuthClientStore,
   OAuthFlowStore,
 } from '../../ports/index.ts';
-import { type ServerSnapshot, mayRequireOAuth } from '../../servers/definition.ts';
+import { type ServerSnapshot, mayRequireOAuth } from '../../definitions/definition.ts';
 import { resolveSignInTarget } from '../oauth/signInTarget.ts';
 import type { CredentialVault } from '../vault/vault.ts';
 import type { OAuthFlowParts } from './flow.ts';

@@ -3,7 +3,7 @@ import { AutoResetEvent, type Cancellation, withTimeout } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import { type OAuthFlowRecord, pendingStatuses } from '../../ports/index.ts';
 import type { Principal } from '../../principal/principal.ts';
-import { credentialHolder } from '../credentialKeys.ts';
+import { credentialHolder } from '../../principal/credentialHolder.ts';
 import { type OAuthFlowParts, openPayload } from './flow.ts';
 
 /** The interval at which a waiting caller reads the flow again without a notification. */

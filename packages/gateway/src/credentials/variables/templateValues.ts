@@ -1,8 +1,8 @@
 import type { TemplateValues } from '@behalf/settings';
 import type { UserStore } from '../../ports/index.ts';
 import { toPrincipal } from '../../principal/principal.ts';
-import { type ServerSnapshot, listDeclaredVariables } from '../../servers/definition.ts';
-import { userIdOfHolder } from '../credentialKeys.ts';
+import { type ServerSnapshot, listDeclaredVariables } from '../../definitions/definition.ts';
+import { userIdOfHolder } from '../../principal/credentialHolder.ts';
 import { userFieldsOf } from '../credentials.ts';
 import { type VariableCache, variableOwner } from './variableCache.ts';
 

@@ -2,7 +2,7 @@ import type { Diagnostic } from '@behalf/contracts';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import { type UserVariableRecord, toVariableSealContext, variableId } from '../../ports/index.ts';
 import type { UserPrincipal } from '../../principal/principal.ts';
-import { type ServerSnapshot, listDeclaredVariables } from '../../servers/definition.ts';
+import { type ServerSnapshot, listDeclaredVariables } from '../../definitions/definition.ts';
 import { type VariableParts, variableOwner, variablesKey } from './variableCache.ts';
 
 /** Longer than any key or certificate. Limits the memory that cached values occupy. */

@@ -7,7 +7,7 @@ import {
 } from '../../ports/index.ts';
 import type { Principal } from '../../principal/principal.ts';
 import { createReplicatedCache } from '../../replication/replicatedCache.ts';
-import type { ServerSnapshot } from '../../servers/definition.ts';
+import type { ServerSnapshot } from '../../definitions/definition.ts';
 
 /** The decrypted values that a user entered for a server. The same object as long as no value changes. */
 export interface VariableValues {

@@ -1,5 +1,5 @@
 import { type Cancellation, type Clock, type Fetch, HiddenText } from '@behalf/kernel';
-import { userIdOfHolder } from '../../credentials/credentialKeys.ts';
+import { userIdOfHolder } from '../../principal/credentialHolder.ts';
 import type { GrantBinding, GrantContext, GrantContexts } from '../../credentials/oauth/grantContext.ts';
 import type {
   BorrowResult,

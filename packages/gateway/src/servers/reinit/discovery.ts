@@ -8,9 +8,9 @@ import type { ItemList } from '../../upstream/listAll.ts';
 import type { OpenOptions, RemoteTarget } from '../../upstream/target.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import { UpstreamError } from '../../upstream/upstreamError.ts';
-import { type ServerSnapshot, parseDraftName } from '../definition.ts';
+import { type ServerSnapshot, parseDraftName } from '../../definitions/definition.ts';
 import { type ProbeParts, probeTools } from '../probe.ts';
-import { renderUnauthenticatedTarget } from '../render.ts';
+import { renderUnauthenticatedTarget } from '../../definitions/render.ts';
 
 export interface UnauthenticatedParts extends ProbeParts {
   /** Sends `tools/list` without a handshake: some servers require a credential only for `initialize`. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createConnectionsRig, waitForImmediate } from '../../../test/connectionsRig.ts';
 import { createToolcallRig, defineServer } from '../../../test/toolcallRig.ts';
-import type { ServerSnapshot } from '../definition.ts';
+import type { ServerSnapshot } from '../../definitions/definition.ts';
 import { type ReinitParts, reinitialize } from './reinitialize.ts';
 
 /** Reinitialisations over real pools, of whose openings the test decides. */

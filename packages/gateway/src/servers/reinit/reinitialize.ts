@@ -12,7 +12,7 @@ import { loadTools } from '../../toolcall/list.ts';
 import { type Catalog, type ToolList, ownerKey } from '../../tools/catalog.ts';
 import { type PolicyParts, isToolAvailable } from '../../tools/policy.ts';
 import { UpstreamError } from '../../upstream/upstreamError.ts';
-import { type UserServer, mayRequireOAuth } from '../definition.ts';
+import { type UserServer, mayRequireOAuth } from '../../definitions/definition.ts';
 import type { InspectionScheduler } from '../inspection.ts';
 import { type UnauthenticatedParts, discoverUnauthenticated } from './discovery.ts';
 import { type ReinitOutcome, type ReinitResult, type ReinitTools, toReinitResult } from './outcome.ts';

@@ -1,4 +1,4 @@
-import type { Principal } from '../principal/principal.ts';
+import type { Principal } from './principal.ts';
 
 /** The `principal` of credentials that belong to the gateway, for servers that all users share. */
 export const APP_HOLDER = '@app';
