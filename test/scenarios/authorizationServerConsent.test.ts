@@ -65,7 +65,7 @@ describe('the consent page in a browser', () => {
     await page.getByRole('heading', { name: 'Connect Local notes?' }).waitFor();
     await page.getByText('This is a program on your own computer.').waitFor();
     await page.getByText('Ada', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Agree' }).click();
+    await page.getByRole('button', { name: 'Allow' }).click();
     // A policy that forgot where the form leads would stop the browser here.
     await page.getByRole('heading', { name: 'Connected' }).waitFor();
     const back = new URL(page.url());
@@ -85,9 +85,9 @@ describe('the consent page in a browser', () => {
     const refused = page.waitForEvent('console', (message) => message.text().includes('frame-ancestors'));
     await page.goto(`${origin}/frame`);
     expect((await refused).text()).toContain("frame-ancestors 'none'");
-    expect(await page.frameLocator('iframe').getByRole('button', { name: 'Agree' }).count()).toBe(0);
+    expect(await page.frameLocator('iframe').getByRole('button', { name: 'Allow' }).count()).toBe(0);
     // The same address in a window of its own is the page.
     await page.goto(address);
-    await page.getByRole('button', { name: 'Agree' }).waitFor();
+    await page.getByRole('button', { name: 'Allow' }).waitFor();
   });
 });

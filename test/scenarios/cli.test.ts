@@ -159,7 +159,7 @@ describe('the command behalf', () => {
   test('a server that works is told to work, and who may see it sees where it is', async () => {
     const well = await ada(['doctor', 'files']);
     expect([well.code, well.out]).toEqual([0, expect.stringContaining('Your calls to files work.')]);
-    expect(well.out).toMatch(/^ok {3}tools +There are 2 tools for you; hidden by the policy: 1\.$/m);
+    expect(well.out).toMatch(/^ok {3}tools +You can use 2 tools; hidden by the policy: 1\.$/m);
     expect(well.out).not.toMatch(/127\.0\.0\.1|pl4nted/);
     const asRoot = await root(['doctor', 'files', '--all']);
     expect([asRoot.code, asRoot.out]).toEqual([0, expect.stringContaining(new URL(upstream.url).host)]);

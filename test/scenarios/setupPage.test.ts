@@ -48,6 +48,6 @@ describeWith('chromium', 'the setup page in a real browser', () => {
     await page.waitForURL((url) => url.pathname === '/servers/everything');
     expect(await page.locator('#root').count()).toBe(1);
     await page.goto(gateway.setupLink);
-    expect(await page.textContent('h1')).toBe('This setup link is closed');
+    expect(await page.textContent('h1')).toBe('This setup link is no longer valid');
   }, 60_000);
 });

@@ -54,7 +54,7 @@ describeWith('chromium', 'the diagnosis on the page of a server', () => {
     await signIn.getByText('The server accepted your sign-in.').waitFor();
     await button(page, 'Diagnose again').click();
     await waitForText(page, 'Your calls to this server work');
-    expect(await step(page, 'Your tools').innerText()).toContain('There is one tool for you');
+    expect(await step(page, 'Your tools').innerText()).toContain('You can use one tool');
     const shown = await page.content();
     for (const secret of rig.authorization.secrets) expect(shown).not.toContain(secret);
     await page.context().close();

@@ -12,7 +12,7 @@ import { createFlowCookie } from '../http/cookies.ts';
 import type { RateLimits } from '../http/limits.ts';
 import type { ClientAddressReader } from '../http/request.ts';
 import { ALL_SERVERS_PATH, type EndpointResources } from '../http/resourceServer.ts';
-import { createSignedInUserReader } from '../http/signedInUser.ts';
+import { createFindSignedInUser } from '../http/signedInUser.ts';
 import { providerRoutes } from '../routes/authorization-server/endpoints.ts';
 import { interactionRoutes } from '../routes/authorization-server/interactions.ts';
 import { MCP_SCOPE, MOUNT_PATH, cookieNames } from '../routes/authorization-server/issuer.ts';
@@ -84,7 +84,7 @@ export function composeAuthorizationServer(context: ComposeContext, parts: Autho
     }),
     ...interactionRoutes({
       ...{ providerSource, fetchLimit, consents, grants, records, audit, settings, cookie },
-      findSignedInUser: createSignedInUserReader({ sessions, cookie }),
+      findSignedInUser: createFindSignedInUser({ sessions, cookie }),
       login: openId &&
         browser && {
           issuer: openId.login.issuer,

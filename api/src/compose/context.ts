@@ -8,10 +8,10 @@ import type { Disposables } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { ReloadableNetwork } from '../runtime/network.ts';
 
-/** What all subsystems are constructed from. */
+/** The dependencies that all subsystems share. */
 export interface ComposeContext {
   readonly env: Env;
-  /** The environment variables as they are set. */
+  /** The environment variables before validation. */
   readonly record: EnvRecord;
   readonly logger: Logger;
   /** The log of the gateway package. */

@@ -3,7 +3,7 @@ import type { Admission } from '../http/authentication.ts';
 import type { RateLimits } from '../http/limits.ts';
 import type { ClientAddressReader } from '../http/request.ts';
 import type { Route } from '../http/route.ts';
-import { createSignedInUserReader } from '../http/signedInUser.ts';
+import { createFindSignedInUser } from '../http/signedInUser.ts';
 import type { WebFiles } from '../http/staticFiles.ts';
 import { auditRoutes } from '../routes/admin/audit.ts';
 import { configRoute, reloadRoute } from '../routes/admin/configuration.ts';
@@ -75,7 +75,7 @@ export function composeRoutes(context: ComposeContext, parts: RouteParts): Route
   const { cookie, origins, baseUrl } = address;
   const { users } = primary;
   const offersOpenId = openId?.browser != null;
-  const findSignedInUser = createSignedInUserReader({ sessions, cookie });
+  const findSignedInUser = createFindSignedInUser({ sessions, cookie });
   const browserParts = { sessions, cookie, logger, audit, offersOpenId };
   const signInParts = {
     ...{ ...callParts, oauth, drafts, origins, findSignedInUser, logger },

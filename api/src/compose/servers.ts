@@ -82,7 +82,7 @@ interface ServersParts {
   readonly clientUrls?: ClientUrls;
 }
 
-/** What entry points and routes use of the servers. */
+/** The services of this subsystem that entry points and routes use. */
 export interface Servers {
   readonly callParts: CallParts &
     ListToolsParts &
@@ -143,10 +143,10 @@ export async function composeServers(context: ComposeContext, parts: ServersPart
       breakerMaxMs: env.MCP_CB_MAX_BACKOFF_MS,
     },
   });
-  const watches = createServerSubscriptions({ clock, random });
-  disposables.add(() => watches.close());
+  const serverSubscriptions = createServerSubscriptions({ clock, random });
+  disposables.add(() => serverSubscriptions.close());
   disposables.add(
-    connections.onConnectionsDropped((principal, serverId) => watches.renew(principal, serverId)),
+    connections.onConnectionsDropped((principal, serverId) => serverSubscriptions.renew(principal, serverId)),
   );
   const listAll = createListAll({
     clock,
@@ -173,7 +173,7 @@ export async function composeServers(context: ComposeContext, parts: ServersPart
     log,
   });
 
-  // Credentials. Connections are closed before the tokens are gone with which their sessions are ended.
+  // Credentials. On shutdown, connections are closed before the token services: ending a session needs its token.
   const variableCache = createVariableCache({ store: primary.variables, keyring, changes, clock });
   disposables.add(() => variableCache.close());
   const variables = createUserVariables({ store: primary.variables, keyring, changes, clock });
@@ -253,7 +253,7 @@ export async function composeServers(context: ComposeContext, parts: ServersPart
     canSee: acl.canUse,
     oboTrust: obo.trust,
     ...{ policy, approvals, audit, registry, credentials, appTokens, vault, connections, catalog },
-    ...{ listAll, clock, random, watches },
+    ...{ listAll, clock, random, serverSubscriptions },
     arguments: createArgumentValidator({ clock, log }),
   };
   const openParts: Pick<ReinitParts, 'open' | 'openWithoutSession'> = {

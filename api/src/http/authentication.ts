@@ -92,8 +92,8 @@ export function createAdmission(parts: AdmissionParts): Admission {
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * CSRF protection. A write is accepted only if it comes from our own page or from a program. Browsers send `Origin` with
- * every write, and cannot send our header across origins without a preflight, which is never granted.
+ * CSRF protection. A write is accepted only if it comes from a page of the gateway or from a program. Browsers send
+ * `Origin` with every write. They cannot send `X-Behalf-CSRF` across origins without a preflight, which is never granted.
  */
 function createCsrfCheck(
   origins: () => Origins,
@@ -160,8 +160,8 @@ export function createCallerResolver(parts: CallerResolverParts): CallerResolver
   }
 
   /**
-   * Limits guessing per network address. Cached credentials are exempt, so that guesses of a neighbor do not affect known
-   * callers.
+   * Limits guessing per network address. Cached credentials are exempt, so that guesses from the same network do not
+   * affect authenticated callers.
    */
   function authenticate(
     req: IncomingMessage,
@@ -207,7 +207,7 @@ interface OpenIdTokens {
 
 interface BearerResolver {
   readonly read: (token: string) => Promise<ResolvedCaller | null>;
-  /** Increases when the signing keys of an issuer change. Neither summand ever decreases. */
+  /** Increases when the signing keys of an issuer change. Never decreases. */
   readonly generation: () => number;
 }
 
@@ -230,14 +230,16 @@ export function createBearerResolver(
 
 /**
  * Restricts a route to administrators of the default tenant (operators). Administrators of other tenants must not reload the
- * shared configuration or see the load of others. Tokens cannot claim the default tenant of the operator.
+ * shared configuration or see the load of others. Login rejects tokens that name the default tenant.
  */
 export function requireOperator({ tenant }: Pick<Principal, 'tenant'>): void {
   if (tenant === DEFAULT_TENANT) return;
-  throw new GatewayError('FORBIDDEN', { detail: 'Only administrators of the whole gateway can do this.' });
+  throw new GatewayError('FORBIDDEN', {
+    detail: 'Only administrators of the default tenant (operators) can do this.',
+  });
 }
 
-/** As `requireOperator`, for routes that serve both. */
+/** Whether the caller is an operator. For routes that other callers use as well. */
 export function isOperator(caller: Principal): boolean {
   return isAdmin(caller) && caller.tenant === DEFAULT_TENANT;
 }

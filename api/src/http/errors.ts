@@ -9,8 +9,8 @@ export interface ProblemResponse {
   headers: Record<string, string>;
 }
 
-/** LibreChat translates exactly these values of `error`. For other values it shows a sentence. */
-const CODES_IN_ERROR = new Set<string>([
+/** LibreChat has translations for these values of `error` only. For other codes, `error` contains the title. */
+const LIBRECHAT_ERROR_CODES = new Set<string>([
   'MCP_INSPECTION_FAILED',
   'MCP_DOMAIN_NOT_ALLOWED',
   'MCP_OAUTH_SECRET_REENTRY_REQUIRED',
@@ -72,7 +72,7 @@ function toProblemResponse(error: GatewayError, incidentId?: string): ProblemRes
     detail,
     code,
     message: detail,
-    error: CODES_IN_ERROR.has(code) ? code : title,
+    error: LIBRECHAT_ERROR_CODES.has(code) ? code : title,
     ...(incidentId !== undefined && { instance: `urn:behalf:incident:${incidentId}` }),
     ...(error.errors !== undefined && { errors: [...error.errors] }),
     ...(error.approval !== undefined && { approval: error.approval }),

@@ -21,12 +21,12 @@ interface RateLimitParts {
 }
 
 const MAX_TRACKED = 50_000;
-/** Guessing 256 random bits is hopeless; the limit bounds its cost. A misconfigured client stays below it. */
+/** Secrets have 256 random bits, so the limit bounds the cost of guessing. A misconfigured client stays below it. */
 const REFUSALS_PER_MINUTE = 300;
 
 /**
  * Rate limits per caller and per network address, in the memory of this process. A limit shared by all replicas would need a
- * store access per call, which costs more than what it protects. Each replica therefore grants its own share.
+ * store access per call, which costs more than the work that it limits. Each replica therefore applies the limits separately.
  */
 export function createRateLimits({ clock, perMinute, maxTracked = MAX_TRACKED }: RateLimitParts): RateLimits {
   const buckets = {

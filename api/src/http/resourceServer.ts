@@ -29,7 +29,7 @@ const CHALLENGE_HEADER = 'WWW-Authenticate';
 
 export function createMcpResourceServer(parts: McpResourceServerParts): McpResourceServer {
   const { issuer, scopes, offeredScopes, endpoints, baseUrl } = parts;
-  const scope = offeredScopes.length > 0 ? [`scope="${offeredScopes.join(' ')}"`] : [];
+  const scopeParam = offeredScopes.length > 0 ? [`scope="${offeredScopes.join(' ')}"`] : [];
 
   return {
     routes: issuer === null ? [] : metadataRoutes({ issuer, scopes: offeredScopes, baseUrl }),
@@ -57,7 +57,7 @@ export function createMcpResourceServer(parts: McpResourceServerParts): McpResou
       const endpoint = issuer === null || current === undefined ? null : endpoints.findByPath(pathOf(req));
       if (!endpoint || current === undefined) return response;
       const [scheme, ...existingParams] = current.split(/ (.*)/, 2);
-      const params = [...existingParams, `resource_metadata="${endpoint.metadata}"`, ...scope];
+      const params = [...existingParams, `resource_metadata="${endpoint.metadata}"`, ...scopeParam];
       return {
         ...response,
         headers: { ...response.headers, [CHALLENGE_HEADER]: `${scheme ?? ''} ${params.join(', ')}` },
@@ -84,7 +84,7 @@ function pathOf({ url = '/' }: IncomingMessage): string {
 
 /** The MCP endpoints as resources for which tokens are issued (RFC 8707, RFC 9728). Their public URLs are the identifiers. */
 export interface EndpointResources {
-  /** Whether the audience is an endpoint of this gateway, or all of them. */
+  /** Whether the audience is an MCP endpoint of this gateway, or its whole origin. */
   readonly isEndpoint: (audience: string) => boolean;
   /** Whether a token with this audience is valid for a request to this path. */
   readonly covers: (audience: string, path: string) => boolean;
@@ -115,16 +115,16 @@ export function createEndpointResources({ baseUrl }: { baseUrl: () => string }):
   }
 
   /** The canonical path of an audience, `/` for the whole origin; null if it is not an endpoint. */
-  function pathOf(audience: string): string | null {
+  function audiencePathOf(audience: string): string | null {
     const origin = baseUrl();
     if (audience === origin || audience === `${origin}/`) return '/';
     return audience.startsWith(`${origin}/`) ? canonicalPath(audience.slice(origin.length)) : null;
   }
 
   return {
-    isEndpoint: (audience) => pathOf(audience) !== null,
+    isEndpoint: (audience) => audiencePathOf(audience) !== null,
     covers(audience, path) {
-      const audiencePath = pathOf(audience);
+      const audiencePath = audiencePathOf(audience);
       const requestPath = canonicalPath(path);
       if (audiencePath === null || requestPath === null) return false;
       // A token for all servers is valid for each of them.

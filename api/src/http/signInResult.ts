@@ -3,7 +3,7 @@ import type { JsonObject, SignInRequirement, UpstreamResponse } from '@behalf/ga
 /** The key of `_meta` in which clients find the sign-in that a call needs. */
 export const AUTH_META_KEY = 'behalf/auth';
 
-/** The value of `_meta["behalf/auth"]`. Servers cannot write it: the gateway strips `behalf/` keys from their messages. */
+/** The value of `_meta["behalf/auth"]`. Servers cannot set it: the gateway strips `behalf/` keys from their messages. */
 export function toAuthMeta(signIn: SignInRequirement): JsonObject {
   const { server, credentialId, reason, connectUrl, scopes } = signIn;
   return {
@@ -17,7 +17,7 @@ export function toAuthMeta(signIn: SignInRequirement): JsonObject {
   };
 }
 
-/** A failed tool result: a chat shows it to the user, and a model reads that a retry is useless. */
+/** A failed tool result: a chat shows the text to the user, and the text tells the model not to retry. */
 export function toSignInResult(signIn: SignInRequirement): UpstreamResponse {
   return {
     kind: 'result',

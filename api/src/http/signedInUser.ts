@@ -6,7 +6,7 @@ import type { SessionCookie } from './cookies.ts';
 /** The user of the session cookie; null without a valid session. For pages that also serve visitors who are not signed in. */
 export type FindSignedInUser = (req: IncomingMessage) => Promise<UserPrincipal | null>;
 
-export function createSignedInUserReader({
+export function createFindSignedInUser({
   sessions,
   cookie,
 }: {

@@ -53,13 +53,13 @@ export function createRelayTo<S extends RunningServer>(
   const definedServer = defineServer('odd', { url: server.url, ...userHeaders, ...definition });
   const rig = createToolcallRig([definedServer]);
   rig.tools = undefined;
-  const watches = createServerSubscriptions({ clock: systemClock, random: systemRandom });
-  runningRigs.push({ close: async () => watches.close() });
-  connections.onConnectionsDropped((principal, serverId) => watches.renew(principal, serverId));
+  const serverSubscriptions = createServerSubscriptions({ clock: systemClock, random: systemRandom });
+  runningRigs.push({ close: async () => serverSubscriptions.close() });
+  connections.onConnectionsDropped((principal, serverId) => serverSubscriptions.renew(principal, serverId));
   const parts = {
     ...rig.parts,
     connections,
-    watches,
+    serverSubscriptions,
     credentials: {
       async obtain(_server: unknown, principal: Principal) {
         const bearer = {
@@ -83,7 +83,7 @@ export function createRelayTo<S extends RunningServer>(
   const inbound = (overrides: Partial<Inbound> = {}) =>
     rig.inbound({ principal: annPrincipal, door: 'mcp', ...overrides });
   return {
-    ...{ server, rig, parts, inbound, connections, definedServer, watches },
+    ...{ server, rig, parts, inbound, connections, definedServer, serverSubscriptions },
     call: (tool: string, overrides: Partial<Inbound> = {}, args: JsonObject = {}) =>
       callTool(parts, { server: 'odd', tool, args }, inbound(overrides)).then(requireServerOutcome),
   };

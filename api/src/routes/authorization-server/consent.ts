@@ -66,7 +66,7 @@ function toDisplayHost(redirectUri: string): string {
   return protocol === 'https:' ? host : protocol;
 }
 
-/** A token that proves that our own page was submitted. Computing it requires the secret of the session cookie. */
+/** A token that proves that the consent page was submitted. Computing it requires the secret of the session cookie. */
 export function createConsentToken(uid: string, sessionSecret: string): string {
   return createHash('sha256').update(`consent:${uid}:${sessionSecret}`).digest('base64url');
 }
@@ -74,7 +74,7 @@ export function createConsentToken(uid: string, sessionSecret: string): string {
 /** The content of the consent page. Values from the client are escaped. */
 interface ConsentPageData {
   readonly uid: string;
-  /** Proves that our own page was submitted. */
+  /** Proves that the consent page was submitted. */
   readonly token: string;
   readonly clientName: string;
   /** The source of the client name: its metadata document, the configuration, or the client itself. */
@@ -107,17 +107,17 @@ export function consentPage(request: ConsentPageData): string {
         isLocalRedirect
           ? html`<p class="error" role="note">
               This is a program on your own computer. Any local program could use this name: continue only if
-              you just started this yourself.
+              you just started to connect it yourself.
             </p>`
           : html``
       }
       <p class="hint">
-        If you did not start this, close this page. Another person may have sent you the link.
+        If you did not start this connection, close this page. Another person may have sent you the link.
       </p>
       <form method="post" action="/as/interaction/${uid}">
         <input type="hidden" name="token" value="${token}" />
-        <button type="submit" name="decision" value="allow">Agree</button>
-        <button type="submit" name="decision" value="deny" class="quiet">Refuse</button>
+        <button type="submit" name="decision" value="allow">Allow</button>
+        <button type="submit" name="decision" value="deny" class="quiet">Deny</button>
       </form>`,
   );
 }

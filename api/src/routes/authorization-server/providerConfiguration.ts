@@ -32,7 +32,7 @@ interface ProviderConfigurationParts {
   readonly offersRegistration: boolean;
   /** Whether ID-JAG assertions are accepted. */
   readonly acceptsIdJags: boolean;
-  /** Whether cookies are sent over https only. */
+  /** Whether cookies have the `Secure` attribute. */
   readonly secure: boolean;
 }
 
@@ -58,7 +58,7 @@ export function oidcProviderConfiguration(parts: ProviderConfigurationParts): Co
       const user = await users.findById(id);
       return user?.disabledAt === null ? { accountId: id, claims: () => ({ sub: id }) } : undefined;
     },
-    // Identifies the grant, so that a token ends with it.
+    // Links the token to its grant, so that the token is no longer valid when the grant ends.
     extraTokenClaims: (_ctx, token) =>
       'grantId' in token && token.grantId ? { [GRANT_CLAIM]: grantSessionHash(token.grantId) } : undefined,
     scopes: ['openid', 'offline_access', MCP_SCOPE],
@@ -83,9 +83,9 @@ export function oidcProviderConfiguration(parts: ProviderConfigurationParts): Co
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
     clientBasedCORS: () => false,
-    // Clients read here whether ID-JAG assertions are accepted.
+    // Tells clients in the metadata that ID-JAG assertions are accepted.
     ...(acceptsIdJags && { discovery: { authorization_grant_profiles_supported: [ID_JAG_PROFILE] } }),
-    // A grant ends with its own session, not with the session of the library.
+    // A grant has its own session (`ClientGrants`) and is independent of the session of oidc-provider.
     expiresWithSession: () => false,
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: true,
@@ -132,7 +132,7 @@ export function oidcProviderConfiguration(parts: ProviderConfigurationParts): Co
       AuthorizationCode: 60,
       IdToken: ACCESS_TOKEN_SECONDS,
       Interaction: INTERACTION_SECONDS,
-      // The session of the library is needed only between the end of the interaction and the response to the client.
+      // The session of oidc-provider is needed only between the end of the interaction and the response to the client.
       Session: 60,
       RefreshToken: GRANT_SECONDS,
       Grant: GRANT_SECONDS,
@@ -140,7 +140,7 @@ export function oidcProviderConfiguration(parts: ProviderConfigurationParts): Co
   };
 }
 
-/** Removes the SSRF guard of the library. Our egress guard applies instead and is stricter. */
+/** Removes the SSRF guard of oidc-provider. The egress package applies a stricter one. */
 function withoutDispatcher(init: RequestInit): RequestInit {
   const { dispatcher: _dispatcher, ...rest } = init as RequestInit & { dispatcher?: unknown };
   return rest;
@@ -152,8 +152,8 @@ const SCOPES = new Set(['openid', 'offline_access', MCP_SCOPE]);
 
 /**
  * Normalizes client metadata from a document or a registration. A client with a redirect URI of a local program is native,
- * even if it claims otherwise; then plain http is limited to loopback. Unknown scopes are removed, because clients request
- * whatever they know.
+ * even if its metadata says otherwise; oidc-provider then accepts plain http only for loopback. Unknown scopes are removed,
+ * because clients also register scopes that they know from other servers.
  */
 function normalizeClientMetadata(metadata: Record<string, unknown>): void {
   const { redirect_uris: uris, scope, client_name: name } = metadata as ClientMetadata;

@@ -124,7 +124,7 @@ function sendConfirmPage(
               : html`<p>Its tokens are sent only to <strong>${serverHost}</strong>.</p>`
           }
           <p class="hint">
-            If you did not start this, close this page. Another person may have sent you the link.
+            If you did not start this sign-in, close this page. Another person may have sent you the link.
           </p>
           <form method="post" action="${action}">
             <input type="hidden" name="flowId" value="${flowId}" />

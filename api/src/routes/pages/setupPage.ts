@@ -42,9 +42,9 @@ export function setupPage(
 ): string {
   if (link === 'closed') {
     return page(
-      'Setup link closed',
-      html`<h1>This setup link is closed</h1>
-        <p>It was already used, or it expired after 15 minutes.</p>
+      'Setup link not valid',
+      html`<h1>This setup link is no longer valid</h1>
+        <p>A setup link works once and expires after 15 minutes.</p>
         <p>
           If there is no account yet, restart the gateway: it prints a new link. Or create an account on the
           command line with <code>npm run create-user</code>.

@@ -118,7 +118,7 @@ function readApiKey(env: Io['env']): string {
     throw new CliError('forbidden', 'There is no API key: BEHALF_API_KEY is not set.', {
       code: 'key_missing',
       action:
-        'Create one in the settings of the web interface with the scope mcp, and the scope servers to add or remove servers, import a token or log out.',
+        'Create an API key with the scope mcp in the settings of the web interface. Add the scope servers to add or remove servers, import a token or log out.',
     });
   }
   if (!/^[\x21-\x7e]+$/.test(key))

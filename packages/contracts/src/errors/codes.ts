@@ -2,9 +2,9 @@
 interface ErrorKind {
   /** The HTTP status. The JSON-RPC error number is derived from it. */
   status: number;
-  /** What happened, in words that fit any occurrence. */
+  /** Describes the problem. The same text for every occurrence. */
   title: string;
-  /** What to do. */
+  /** Tells the caller how to solve the problem. */
   action: string;
 }
 
@@ -12,12 +12,12 @@ interface ErrorKind {
 const oboErrorKinds = {
   OBO_SUBJECT_TOKEN_MISSING: {
     status: 401,
-    title: 'There is no sign-in token to exchange',
+    title: 'There is no token of your identity provider to exchange',
     action: 'Sign in with your organization.',
   },
   OBO_SUBJECT_TOKEN_EXPIRED: {
     status: 401,
-    title: 'The sign-in token to exchange has expired',
+    title: 'The token of your identity provider has expired',
     action: 'Sign in again.',
   },
   OBO_EMPTY_RESPONSE: {
@@ -25,7 +25,11 @@ const oboErrorKinds = {
     title: 'The identity provider returned no token',
     action: 'Ask the operator to check the identity provider.',
   },
-  OBO_TEMPORARY: { status: 503, title: 'The identity provider is busy', action: 'Try again.' },
+  OBO_TEMPORARY: {
+    status: 503,
+    title: 'The identity provider is temporarily unavailable',
+    action: 'Try again.',
+  },
   OBO_REJECTED: {
     status: 401,
     title: 'The identity provider no longer accepts your sign-in',
@@ -154,7 +158,7 @@ export const errorKinds = {
   CSRF_REFUSED: {
     status: 403,
     title: 'The request does not come from this site',
-    action: 'Send it from the origin of the gateway, or add the header X-Behalf-CSRF: 1.',
+    action: 'Send the request from the origin of the gateway, or add the header X-Behalf-CSRF: 1.',
   },
   HOST_REFUSED: {
     status: 421,
@@ -169,7 +173,7 @@ export const errorKinds = {
   TOKEN_SCOPE: {
     status: 403,
     title: 'The token does not have the required scope',
-    action: 'Request a token with the scopes named in the response from the identity provider.',
+    action: 'At the identity provider, request a token with the scopes named in WWW-Authenticate.',
   },
   API_KEY_SCOPE: {
     status: 403,
@@ -213,7 +217,7 @@ export const errorKinds = {
   },
   SETUP_LINK_INVALID: {
     status: 403,
-    title: 'The setup link is used, expired or not valid',
+    title: 'The setup link was already used, has expired or is not valid',
     action: 'Restart the gateway for a new link, or run npm run create-user.',
   },
   REQUEST_INVALID: {
@@ -388,15 +392,15 @@ export const errorKinds = {
   MODEL_NOT_FOUND: { status: 400, title: 'No such model', action: 'Choose one of GET /api/chat/models.' },
   MODEL_REFUSED: {
     status: 502,
-    title: 'The model refused the request',
+    title: 'The model API rejected the request',
     action: 'Ask the operator to check the key, the model and the limits of endpoints.custom.',
   },
   MODEL_RATE_LIMITED: {
     status: 503,
-    title: 'The model is rate limited',
+    title: 'The model API is rate limited',
     action: 'Try again after a moment.',
   },
-  MODEL_UNAVAILABLE: { status: 502, title: 'The model does not respond', action: 'Try again later.' },
+  MODEL_UNAVAILABLE: { status: 502, title: 'The model API does not respond', action: 'Try again later.' },
   MCP_RATE_LIMITED: { status: 429, title: 'Too many calls', action: 'Wait for the time in Retry-After.' },
   MCP_ARGUMENTS_INVALID: {
     status: 400,
@@ -441,7 +445,7 @@ export const errorKinds = {
   },
   MCP_CREDENTIAL_REJECTED: {
     status: 502,
-    title: 'The server refused the credential',
+    title: 'The server rejected the credential',
     action: 'Check the credential.',
   },
   MCP_UNREACHABLE: { status: 502, title: 'The server cannot be reached', action: 'Try again later.' },

@@ -194,7 +194,7 @@ function createActiveRevisions() {
     isActive,
     /**
      * Returns a function that tells later whether a connection opened now may be cached: the definition is still
-     * active, or no revision of the server was ever announced.
+     * active, or it was not active at the start and no other revision of the server is active now.
      */
     trackValidity(server: ServerSnapshot): () => boolean {
       const wasActive = isActive(server);

@@ -13,8 +13,9 @@ import { type Slot, type SlotTask, createSlot } from './slot.ts';
  */
 
 /**
- * The current connection and one that was replaced but is still in use. No user's limit covers shared connections:
- * without this one, a user with a slow call could open any number of them, perhaps child processes, by replacing it.
+ * The current connection and one that was replaced but is still in use. The limits per user do not cover shared
+ * connections: without this limit, a user with slow calls could replace the connection repeatedly and so open any number
+ * of connections or child processes.
  */
 const MAX_OPEN_PER_REVISION = 2;
 
@@ -103,7 +104,7 @@ export function createSharedPool(parts: PoolParts & { readonly onFailure: (serve
         void slot.retire();
       }
     },
-    /** Closes idle connections of definitions that were never announced. The connections of others stay open. */
+    /** Closes idle connections of definitions that are not active. Connections of active definitions stay open. */
     sweep(): void {
       const cutoff = clock.now() - limits.idleTimeoutMs;
       for (const { server, slot } of entries.values()) {
@@ -128,7 +129,7 @@ export function createSharedPool(parts: PoolParts & { readonly onFailure: (serve
   return pool satisfies SharedPool;
 }
 
-/** The types exclude this. A cast that defeats them must not let all users act as one user. */
+/** The types exclude a bearer of a user. A wrong cast must not let all users act as this user. */
 function assertNoUserBearer(target: UpstreamTarget): void {
   if (target.type === 'stdio' || !target.bearer) return;
   if (!(ownedByApp in target.bearer)) throw new UpstreamError('bearer_unsupported');
@@ -136,7 +137,7 @@ function assertNoUserBearer(target: UpstreamTarget): void {
 
 /** Spreads the probes of replicas that lost a server at the same time. */
 const PROBE_JITTER = 0.1;
-/** Used while another caller probes. */
+/** Used while another caller probes the server. */
 const MIN_PROBE_DELAY_MS = 1_000;
 
 /**

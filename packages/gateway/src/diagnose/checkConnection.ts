@@ -86,7 +86,7 @@ function toRejectedFinding(server: DiagnosisContext['server']): StepFinding {
   }
   return failed(
     code,
-    'The server rejected the credential of its definition (401).',
+    'The server rejected the credential in its definition (401).',
     'Ask the owner of the definition to check the key.',
   );
 }
@@ -104,8 +104,8 @@ function countTools(
   const visibleCount = tools.length - hiddenCount;
   const countText =
     visibleCount === 1
-      ? 'There is one tool for you'
-      : `There are ${visibleCount === 0 ? 'no' : visibleCount} tools for you`;
+      ? 'You can use one tool'
+      : `You can use ${visibleCount === 0 ? 'no' : visibleCount} tools`;
   const approvalText = approvalCount > 0 ? `; need approval: ${approvalCount}` : '';
   const hiddenText = hiddenCount > 0 ? `; hidden by the policy: ${hiddenCount}` : '';
   const text = `${countText}${approvalText}${hiddenText}.`;

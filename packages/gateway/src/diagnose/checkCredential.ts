@@ -33,14 +33,14 @@ export async function checkCredential(
   if (server.scope === 'app') {
     const presented = usesClientCredentialsGrant(server.settings)
       ? 'a token from the client_credentials grant'
-      : 'the credential of its definition';
+      : 'the credential in its definition';
     return { finding: ok(`All users share one connection: the gateway presents ${presented}.`) };
   }
   if (server.auth === 'obo')
     return { finding: skipped('The server receives an exchanged token, see below.') };
   if (server.auth === 'userVars') return { finding: ok('The server receives the values that you entered.') };
   if (server.auth === 'static')
-    return { finding: ok('The server receives the credential of its definition.') };
+    return { finding: ok('The server receives the credential in its definition.') };
   if (server.auth === 'none' && !mayRequireOAuth(server)) {
     return { finding: ok('Requests to the server carry no credential.') };
   }

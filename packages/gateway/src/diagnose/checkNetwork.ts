@@ -80,7 +80,7 @@ async function checkAddress(
   const label = formatAddress(context, target);
   if (problem === 'not_allowed') return failed('MCP_DOMAIN_NOT_ALLOWED', `${label} is not allowed.`);
   if (problem !== 'gateway_address') return ok(`${label} is allowed.`);
-  const message = `${label} is this gateway itself.`;
+  const message = `${label} is the address of this gateway.`;
   return failed('MCP_DOMAIN_NOT_ALLOWED', message, 'Correct the address.');
 }
 
@@ -122,7 +122,7 @@ function toSocketFinding(problem: NetworkProblem, label: string): StepFinding {
       return failed(
         'MCP_UNREACHABLE',
         `${label} presents a certificate that is not trusted.`,
-        'Ask the operator to check the certificate, or to add its authority to caFile.',
+        'Ask the operator to check the certificate, or to add its certificate authority to caFile.',
       );
     case 'timeout':
       return failed('MCP_TIMEOUT', `${label} did not accept a connection in time.`);
@@ -139,7 +139,7 @@ function toSocketFinding(problem: NetworkProblem, label: string): StepFinding {
       return failed(
         'MCP_UNREACHABLE',
         `${label} does not accept connections.`,
-        'Check that the server runs.',
+        'Check that the server is running.',
       );
   }
 }

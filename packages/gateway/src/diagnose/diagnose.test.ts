@@ -18,7 +18,7 @@ describe('a diagnosis', () => {
     expect(view.steps.map(({ step }) => step)).toEqual(order);
     expect(view).toMatchObject({ serverName: 'odd', ok: true });
     expect(view.failedAt).toBeUndefined();
-    expect(view.steps.at(-1)).toMatchObject({ outcome: 'ok', message: 'There are 2 tools for you.' });
+    expect(view.steps.at(-1)).toMatchObject({ outcome: 'ok', message: 'You can use 2 tools.' });
   });
 
   test('whatever fails, every step is told, and the first failure named', async () => {

@@ -210,7 +210,10 @@ function checkPolicy(
     // A caller who may manage the server knows that it exists.
     const canManage = resolved !== undefined && hasAclBit(parts.getManageBits(principal, resolved), 'VIEW');
     const [message, action] = canManage
-      ? ['You can manage this server, but it is not shared with you for use.', 'Share it with yourself.']
+      ? [
+          'You can manage this server, but it is not shared with you for use.',
+          'Share the server with yourself.',
+        ]
       : [
           'There is no server with this name that you may use.',
           'Check the name; if it is right, ask its owner to share it with you.',

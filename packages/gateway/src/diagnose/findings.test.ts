@@ -183,7 +183,7 @@ describe('what a diagnosis finds', () => {
   test('what else is presented is named by kind', async () => {
     for (const [definition, words] of [
       [{}, /All users share one connection/],
-      [{ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } }, /the credential of its definition/],
+      [{ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } }, /the credential in its definition/],
       [
         { customUserVars: { K: { title: 'K', description: '' } }, headers: { 'x-k': '{{K}}' } },
         /that you entered/,
@@ -269,7 +269,7 @@ describe('what a diagnosis finds', () => {
     const view = await rig.run();
     expect(view.steps.at(-1)).toMatchObject({
       outcome: 'ok',
-      message: 'There is one tool for you; hidden by the policy: 1.',
+      message: 'You can use one tool; hidden by the policy: 1.',
     });
     expect(JSON.stringify(view)).not.toContain('pl4nted');
     expect(await createDiagnoseRig({}, []).step('tools')).toMatchObject({ outcome: 'warning' });

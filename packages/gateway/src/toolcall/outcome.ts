@@ -40,7 +40,7 @@ export type CallOutcome = ServerOutcome | AuthRequiredOutcome;
 /** Page where a browser signs in to the gateway. The gateway keeps the required claims on the server side, not in this path. */
 export const OPENID_SIGN_IN_PATH = '/oauth/openid';
 
-/** Page where a user connects a server. It starts nothing by itself and works for any signed-in user. */
+/** Page where a user connects a server. Opening the page starts no sign-in. The page works for any signed-in user. */
 export function connectPagePath({ name }: Pick<ServerSnapshot, 'name'>): string {
   return `/servers/${encodeURIComponent(name)}`;
 }

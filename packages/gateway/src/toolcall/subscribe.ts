@@ -25,7 +25,7 @@ import { leaseConnection, requestOptions } from './send.ts';
 
 export interface SubscribeParts extends SendParts {
   readonly catalog: Pick<Catalog, 'onListChanged'>;
-  readonly watches: ServerSubscriptions;
+  readonly serverSubscriptions: ServerSubscriptions;
 }
 
 /**
@@ -48,7 +48,7 @@ export function subscribeToServer(
   const listOwner = ownerKey(server, principal);
   const owner = listOwner === '' ? undefined : listOwner;
   const key = JSON.stringify([server.tenant, server.id, server.scope, listOwner, credential ?? null]);
-  return parts.watches.subscribe(
+  return parts.serverSubscriptions.subscribe(
     { key, owner, serverId: server.id },
     {
       principal: principalKey(principal),

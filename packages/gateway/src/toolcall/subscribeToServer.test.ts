@@ -93,7 +93,7 @@ for (const era of eras) {
     });
 
     test('two watches of a user are one stream, which ends with the last', async () => {
-      const { server, watch, opened, watches } = await watchRig(era);
+      const { server, watch, opened, serverSubscriptions } = await watchRig(era);
       const [first, second] = [watch(annPrincipal), watch(annPrincipal)];
       await opened(1);
       server.push(TOOLS);
@@ -106,7 +106,7 @@ for (const era of eras) {
       first.close();
       first.close();
       await opened(0);
-      expect(watches.size).toBe(0);
+      expect(serverSubscriptions.size).toBe(0);
     });
 
     test('of a shared server is one stream for all', async () => {

@@ -193,7 +193,7 @@ interface UpstreamName {
 /** Names that the operator configured, in both directions. */
 interface Aliases {
   aliasOf(server: string, name: string): string | undefined;
-  /** The configured item of the alias, whether or not it exists. No other item gets this name. */
+  /** The item for which the alias is configured, even if the server does not have it. No other item gets this name. */
   resolveAlias(alias: string): UpstreamName | undefined;
 }
 
@@ -205,25 +205,25 @@ export interface Naming extends Readonly<Record<NamedKind, Aliases>> {
   readonly priority: readonly string[];
   /** The configured key of a server. */
   keyOf(server: string): string | undefined;
-  /** Whether the operator configured this key. Then no other server gets it. */
-  isChosen(key: string): boolean;
+  /** Whether the operator configured this key for a server. No other server gets a configured key. */
+  isConfiguredKey(key: string): boolean;
 }
 
 export function createNaming(endpoint: Readonly<McpEndpoint> | undefined): Naming {
   const servers = Object.entries(endpoint?.servers ?? {});
   const keys = new Map(servers.flatMap(([name, { key }]) => (key === undefined ? [] : [[name, key]])));
-  const reservedKeys = new Set(keys.values());
+  const configuredKeys = new Set(keys.values());
   return {
     priority: endpoint?.names === 'priority' ? endpoint.priority : [],
     keyOf: (server) => keys.get(server),
-    isChosen: (key) => reservedKeys.has(key),
+    isConfiguredKey: (key) => configuredKeys.has(key),
     tools: createAliases(servers, 'tools'),
     prompts: createAliases(servers, 'prompts'),
   };
 }
 
 function createAliases(
-  servers: readonly (readonly [name: string, chosen: EndpointServer])[],
+  servers: readonly (readonly [name: string, configured: EndpointServer])[],
   kind: NamedKind,
 ): Aliases {
   const byServer = new Map(
@@ -263,7 +263,7 @@ interface Keys {
  */
 export function createServerKeys(
   registry: Pick<Registry, 'list' | 'onChange'>,
-  naming: () => Pick<Naming, 'keyOf' | 'isChosen'>,
+  naming: () => Pick<Naming, 'keyOf' | 'isConfiguredKey'>,
 ): ServerKeys {
   let keysByTenant = new Map<string, Keys>();
   registry.onChange(() => {
@@ -289,12 +289,12 @@ export function createServerKeys(
 
 function buildKeys(
   servers: readonly ServerSnapshot[],
-  { keyOf, isChosen }: Pick<Naming, 'keyOf' | 'isChosen'>,
+  { keyOf, isConfiguredKey }: Pick<Naming, 'keyOf' | 'isConfiguredKey'>,
 ): Keys {
   const configuredKeyOf = ({ name, source }: ServerSnapshot) => (source === 'user' ? undefined : keyOf(name));
   const serversByKey = assignUniqueNames(
     servers.filter((server) => configuredKeyOf(server) === undefined),
-    (server, level) => buildServerKey(server, isChosen(server.name) ? level + 1 : level),
+    (server, level) => buildServerKey(server, isConfiguredKey(server.name) ? level + 1 : level),
     KEY_HASH_DIGITS.length + 1,
   );
   for (const server of servers) {
@@ -323,7 +323,7 @@ export interface ListedNames {
   readonly complete: boolean;
 }
 
-/** The name of an item without the key of its server; undefined if the item has no such name. */
+/** Returns the name of an item without the key of its server; undefined if the item has only its prefixed name. */
 export type UnprefixedNameLookup = (server: ServerSnapshot, name: string) => string | undefined;
 
 /**
@@ -378,7 +378,7 @@ export function unwrapAddress(
   return key === '' ? undefined : { key, address: wrappedAddress };
 }
 
-/** Whether an address can be an expansion of an RFC 6570 template. Accepts too many: the server makes the final check. */
+/** Whether an address can be an expansion of an RFC 6570 template. May accept others: the server makes the final check. */
 export function matchesTemplate(template: string, address: string): boolean {
   const literals = template.split(/\{[^{}]*\}/);
   if (literals.length === 1) return template === address;

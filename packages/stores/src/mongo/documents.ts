@@ -4,6 +4,7 @@ import type { CommandRunner } from './connection.ts';
 
 type Fields = Record<string, unknown>;
 
+/** `isFirst` exists only in MongoDB; see accounts.ts. */
 export function toRecord<N extends CollectionName>(name: N, doc: object): Collections[N] {
   const { _id, isFirst: _isFirst, ...fields } = doc as Fields;
   const { key } = collectionShapes[name];
@@ -23,7 +24,7 @@ interface Versioned {
   version: number;
 }
 
-/** Replaces a document if it still has version `seen`, in one atomic command. */
+/** Replaces a document if it still has the version `expectedVersion`, in one atomic command. */
 export async function replaceIfVersion(
   anyModel: unknown,
   runner: CommandRunner,

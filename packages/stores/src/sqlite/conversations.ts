@@ -50,8 +50,8 @@ export function createSqliteConversations(db: Sqlite): ConversationStore {
       db.write((tx) => {
         const { id, tenant, userId, conversationId, sealed } = message;
         const conversationKey = [tenant, userId, conversationId];
-        const isConversation = `${OF_USER} AND id = ?`;
-        if (!tx.get(`SELECT 1 FROM conversations WHERE ${isConversation}`, ...conversationKey))
+        const conversationCondition = `${OF_USER} AND id = ?`;
+        if (!tx.get(`SELECT 1 FROM conversations WHERE ${conversationCondition}`, ...conversationKey))
           return 'missing';
         const totals = tx.get(
           `SELECT count(*) AS messages, coalesce(sum(size), 0) AS size, coalesce(max(seq), 0) AS seq
@@ -66,7 +66,7 @@ export function createSqliteConversations(db: Sqlite): ConversationStore {
           messages.insert(tx, { ...message, ...content, seq: totals.seq + 1, createdAt: changedAt });
         }
         tx.run(
-          `UPDATE conversations SET updatedAt = max(updatedAt, ?) WHERE ${isConversation}`,
+          `UPDATE conversations SET updatedAt = max(updatedAt, ?) WHERE ${conversationCondition}`,
           changedAt,
           ...conversationKey,
         );

@@ -39,8 +39,8 @@ export function AdminPage({ page }: { readonly page: string | undefined }) {
   if (!user.isAdmin) {
     return (
       <Page title={admin.title}>
-        <EmptyState icon="shield" title={admin.notForYouTitle}>
-          {admin.notForYouText}
+        <EmptyState icon="shield" title={admin.forbiddenTitle}>
+          {admin.forbiddenText}
         </EmptyState>
       </Page>
     );

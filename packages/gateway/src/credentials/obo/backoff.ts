@@ -76,8 +76,8 @@ function tokenKey({ key }: ExchangeJob): string {
 }
 
 /**
- * Everything that the operator could correct. The source of the subject token is part of it: a caller whose own tokens do not fit must
- * not stop users who sign in at the gateway.
+ * Identifies the configuration that the operator would have to correct. It includes the source of the subject token: a caller whose own
+ * bearer tokens are unsuitable must not block users who sign in at the gateway.
  */
 function configurationKey({ holder, provider: { identity }, request }: ExchangeJob): string {
   return JSON.stringify([
@@ -115,7 +115,7 @@ interface EndpointBackoffParts {
 }
 
 const MAX_ENDPOINTS = 1_000;
-/** For callers during a probe. */
+/** `retryAfterMs` for callers while another request probes the endpoint. */
 const PROBE_RETRY_MS = 1_000;
 
 interface EndpointState {
@@ -160,17 +160,17 @@ export function createEndpointBackoff({ clock, log, limits }: EndpointBackoffPar
     log('obo_endpoint_backoff', { endpoint: name, ms, reason: 'throttled' });
   }
 
-  function rejectIfPaused({ throttledUntil, openUntil }: EndpointState): void {
+  function throwIfEndpointPaused({ throttledUntil, openUntil }: EndpointState): void {
     const remainingMs = Math.max(throttledUntil, openUntil) - clock.now();
     if (remainingMs > 0) throw pausedFault(remainingMs);
   }
 
   return {
-    throwIfPaused: ({ provider }) => rejectIfPaused(stateOf(provider.identity.endpoint)),
+    throwIfPaused: ({ provider }) => throwIfEndpointPaused(stateOf(provider.identity.endpoint)),
     startAttempt({ provider, holder }) {
       const name = provider.identity.endpoint;
       const endpoint = stateOf(name);
-      rejectIfPaused(endpoint);
+      throwIfEndpointPaused(endpoint);
       const isProbe = endpoint.openMs > 0;
       if (isProbe) {
         if (endpoint.isProbing) throw pausedFault(PROBE_RETRY_MS);

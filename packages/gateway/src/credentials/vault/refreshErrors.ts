@@ -58,8 +58,8 @@ export type RefreshErrorHandler = ReturnType<typeof createRefreshErrorHandler>;
 export function createRefreshErrorHandler(core: VaultCore, backoff: RefreshBackoff, changeBus: ChangeBus) {
   const { store, keyring, clock, random, log, recordEvent, timings } = core;
 
-  /** If the store fails, the claim expires at its deadline. */
-  async function settle(
+  /** Records the outcome and releases the claim. If the store fails, the claim expires at its deadline. */
+  async function recordAndRelease(
     { refreshContext: { key }, claim }: ClaimedRefresh,
     outcome: RefreshOutcome,
     patch: CredentialPatch = {},
@@ -68,7 +68,7 @@ export function createRefreshErrorHandler(core: VaultCore, backoff: RefreshBacko
     await releaseClaim(core, claim, { ...preserveDoubt(claim), ...patch }).catch(() => undefined);
   }
 
-  /** Retries once per refresh, after a random part of the backoff; then lets callers wait longer each time. */
+  /** Retries once per refresh, after a random part of the backoff. A second failure increases the backoff for callers. */
   function retryOnce(
     { refreshContext, claim, fallback }: ClaimedRefresh,
     canRetry: boolean,
@@ -107,8 +107,8 @@ export function createRefreshErrorHandler(core: VaultCore, backoff: RefreshBacko
     const { refreshContext, claim, fallback } = refresh;
     if (claim.isInDoubt) return rejectCredential(refresh, 'lost_rotation');
     if (!refreshContext.isEarly || !fallback) return rejectCredential(refresh, 'rejected');
-    // Some servers refuse to refresh before the access token expires. The vault asks again after that.
-    await settle(refresh, 'early_refused', { reason: EARLY_REFUSED });
+    // Some authorization servers refuse a refresh before the access token expires. The vault retries after the expiry.
+    await recordAndRelease(refresh, 'early_refused', { reason: EARLY_REFUSED });
     return fallbackOr(fallback, { kind: 'token', token: fallback });
   }
 
@@ -125,7 +125,7 @@ export function createRefreshErrorHandler(core: VaultCore, backoff: RefreshBacko
         return rejectCredential(refresh, 'rejected');
       }
     }
-    await settle(refresh, 'client_refused');
+    await recordAndRelease(refresh, 'client_refused');
     log('vault_client_refused', { server: refreshContext.key.serverId, error });
     return fallbackOr(fallback, backoff.recordOutcome(claim.record, { kind: 'misconfigured', error }));
   }
@@ -133,7 +133,7 @@ export function createRefreshErrorHandler(core: VaultCore, backoff: RefreshBacko
   /** 404 or 405: the token endpoint may have moved. Reads the metadata again, once per refresh. */
   async function handleMovedEndpoint(refresh: ClaimedRefresh, status: number): Promise<RefreshStep> {
     const { refreshContext, snapshot, claim, fallback } = refresh;
-    await settle(refresh, 'moved');
+    await recordAndRelease(refresh, 'moved');
     const endpoints = refreshContext.hasRediscovered
       ? null
       : await snapshot.context?.rediscover().catch(() => null);
@@ -152,14 +152,14 @@ export function createRefreshErrorHandler(core: VaultCore, backoff: RefreshBacko
   /** The response is lost. It may have contained the only valid refresh token (RFC 9700, section 4.14.2). */
   async function handleInDoubt(refresh: ClaimedRefresh): Promise<RefreshStep> {
     const { inDoubtSince } = refresh.claim;
-    await settle(refresh, 'in_doubt', toDoubtPatch(inDoubtSince));
+    await recordAndRelease(refresh, 'in_doubt', toDoubtPatch(inDoubtSince));
     const isInGrace = isInRotationGrace(refresh.snapshot.context, inDoubtSince, clock.now());
     return retryOnce(refresh, !refresh.fallback || isInGrace);
   }
 
   return async (refresh: ClaimedRefresh, result: TokenRequestFailure): Promise<RefreshStep> => {
     const { refreshContext, claim, fallback } = refresh;
-    /** Repeating the request would repeat the answer: callers receive it from memory for a while. */
+    /** Another request would have the same outcome, so callers receive this one from memory for `failureCacheMs`. */
     const remember = (outcome: MissingToken) =>
       fallbackOr(fallback, backoff.recordOutcome(claim.record, outcome));
     switch (result.kind) {
@@ -173,20 +173,20 @@ export function createRefreshErrorHandler(core: VaultCore, backoff: RefreshBacko
         return handleInDoubt(refresh);
       case 'unavailable':
         // The refresh token was not consumed.
-        await settle(refresh, 'unavailable');
+        await recordAndRelease(refresh, 'unavailable');
         return retryOnce(refresh, result.retryAfterMs === undefined && !fallback, result.retryAfterMs);
       case 'user_needed': {
-        await settle(refresh, 'user_needed');
+        await recordAndRelease(refresh, 'user_needed');
         const { claims } = result;
         const credentialId = refreshContext.id;
         return remember({ kind: 'needs_reauth', reason: 'interaction_required', credentialId, claims });
       }
       case 'misconfigured':
-        await settle(refresh, 'misconfigured');
+        await recordAndRelease(refresh, 'misconfigured');
         log('vault_misconfigured', { server: refreshContext.key.serverId, error: result.error });
         return remember({ kind: 'misconfigured', error: result.error });
       case 'unintelligible':
-        await settle(refresh, 'unintelligible');
+        await recordAndRelease(refresh, 'unintelligible');
         return fallbackOr(fallback, backoff.recordUnavailable(claim.record));
     }
   };

@@ -56,7 +56,7 @@ export function createIntrospection(parts: IntrospectionParts): Introspection {
   }
 
   async function introspectAndCache(token: string, hash: string): Promise<IntrospectionResult> {
-    // The lifetime starts before the request, because the answer may be as old as that.
+    // The lifetime starts before the request, because the response may describe the token at that time.
     const startedAt = clock.now();
     const claims = await requestIntrospection(token);
     try {

@@ -25,7 +25,7 @@ import { type Claims, TokenRefused, type VerifiedJwt, verifyJwt } from './verify
  * Invariants:
  * - The flow (state, nonce, code verifier, redirect URI) is sealed in a cookie. The browser can neither read it nor create one.
  * - The ID token's signature, issuer, audience and `azp` are verified, although the token arrives over TLS (OpenID Connect Core
- *   3.1.3.7 allows to skip that): its claims create accounts and administrators.
+ *   3.1.3.7 permits skipping the check): the claims of the ID token create accounts and administrators.
  * - Signed claims take precedence over the userinfo response.
  */
 
@@ -82,7 +82,7 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
     return signed;
   }
 
-  /** Some providers return names and roles only here. A provider that refuses the request provides no claims. */
+  /** The userinfo response: some providers return names and roles only there. Empty if the provider refuses the request. */
   async function readUserInfo(
     config: client.Configuration,
     accessToken: string,
@@ -98,7 +98,7 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
     }
   }
 
-  /** The claims of the access token. Empty if it is opaque or has another audience, because Behalf must then not read it. */
+  /** The claims of the access token. Empty if the token is opaque or is intended for another audience. */
   async function readAccessToken(accessToken: string): Promise<Claims> {
     const { adminRole, requiredRole } = settings;
     if (adminRole?.from !== 'access' && requiredRole?.from !== 'access') return {};

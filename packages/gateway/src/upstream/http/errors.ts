@@ -26,7 +26,7 @@ interface FailedRequest {
   readonly url: string;
   readonly era: Era;
   readonly id: number | undefined;
-  /** The request carried a session id. */
+  /** Whether the request had a session id. */
   readonly hasSession: boolean;
   readonly clock: Clock;
 }
@@ -75,17 +75,17 @@ export function classifyStatus(
   const body = parseErrorBody(response.text);
   const rpcError =
     body && id !== undefined && body.id === id ? classifyRpcError(body.error, era, status) : undefined;
-  const hasNoRpcError = rpcError === undefined || rpcError.reason === 'invalid_response';
+  const hasRpcError = rpcError !== undefined && rpcError.reason !== 'invalid_response';
   // A JSON-RPC error with the id of this request is its response, whatever the status. The request may have run.
   const isLost =
     status === 404
-      ? hasNoRpcError || isSessionErrorCode(body?.error)
+      ? !hasRpcError || isSessionErrorCode(body?.error)
       : status === 400 && isSessionErrorCode(body?.error);
   if (hasSession && isLost) {
-    return new UpstreamError('session_lost', { status, ...(!hasNoRpcError && { cause: rpcError }) });
+    return new UpstreamError('session_lost', { status, ...(hasRpcError && { cause: rpcError }) });
   }
-  if (!hasNoRpcError) return rpcError;
-  // A modern server may reject a request before it can read its id.
+  if (hasRpcError) return rpcError;
+  // A modern server may reject a request before it has read the request id.
   if (body && era === 'modern') {
     const general = classifyRpcError(body.error, era, status);
     if (general.reason === 'header_mismatch') return general;
@@ -219,7 +219,7 @@ export function classifyNetworkError(error: unknown, readError: ReadNetworkError
 const beforeSending: Readonly<Record<string, UpstreamReason>> = {
   MCP_DOMAIN_NOT_ALLOWED: 'not_allowed',
   MCP_TIMEOUT: 'connect_timeout',
-  // HTTP cannot carry a header or the body.
+  // A header or the body is not valid in HTTP, so nothing was sent.
   MCP_PROTOCOL_ERROR: 'bad_request',
 };
 

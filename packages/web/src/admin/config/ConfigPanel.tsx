@@ -24,8 +24,8 @@ export function ConfigPanel() {
   if (isOperator) return <ActiveConfig />;
   return (
     <Page title={config.title}>
-      <EmptyState icon="shield" title={config.notForYouTitle}>
-        {config.notForYouText}
+      <EmptyState icon="shield" title={config.forbiddenTitle}>
+        {config.forbiddenText}
       </EmptyState>
     </Page>
   );

@@ -6,9 +6,9 @@ describe('what went wrong', () => {
   test('is not said twice', () => {
     const problem = {
       code: 'MODEL_REFUSED',
-      title: 'The model refused the request',
+      title: 'The model API rejected the request',
       detail:
-        'The model refused the request. The model API returned status 401. Ask the operator to check the key, the model and the limits of endpoints.custom.',
+        'The model API rejected the request. The model API returned status 401. Ask the operator to check the key, the model and the limits of endpoints.custom.',
     };
     expect(describeProblem(problem)).toEqual({
       text: 'The model API returned status 401.',

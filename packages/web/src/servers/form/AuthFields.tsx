@@ -65,7 +65,7 @@ export function AuthFields({
 
 type ApiKeyForm = ServerForm['apiKey'];
 
-/** An API key for all calls: the author's, or one per user. */
+/** An API key for all calls: the key of the author, or one key per user. */
 function ApiKeyFields({ form, before, problems, change }: FormSectionProps) {
   const words = strings.servers.form;
   const { apiKey } = form;
@@ -137,7 +137,7 @@ function ApiKeyFields({ form, before, problems, change }: FormSectionProps) {
 type OAuthForm = ServerForm['oauth'];
 type TextKey = 'clientId' | 'authorizationUrl' | 'tokenUrl' | 'revocationUrl' | 'scope';
 
-/** OAuth settings. Empty values are discovered. */
+/** OAuth settings. The gateway discovers empty values. */
 function OAuthFields({ form, before, problems, change }: FormSectionProps) {
   const words = strings.servers.form;
   const { oauth } = form;
@@ -178,8 +178,8 @@ function OAuthFields({ form, before, problems, change }: FormSectionProps) {
         <Switch
           label={words.removeSecret}
           isOn={oauth.removesSecret}
-          onChange={(dropsSecret) =>
-            set({ removesSecret: dropsSecret, clientSecret: '' }, 'oauth.client_secret', 'auth')
+          onChange={(removesSecret) =>
+            set({ removesSecret, clientSecret: '' }, 'oauth.client_secret', 'auth')
           }
         />
       )}

@@ -58,7 +58,7 @@ const rows: readonly [Partial<ReinitializeView>, ReturnType<typeof say>['tone'],
   [
     { success: true, code: 'OBO_SUBJECT_TOKEN_MISSING', retryable: false, tools: [{}] },
     'warning',
-    /^Tools found.*your organization.*: There is no sign-in token to exchange/,
+    /^Tools found.*your organization.*: There is no token of your identity provider to exchange/,
   ],
   [
     { failureReason: 'initialization_failed', code: 'OBO_SUBJECT_TOKEN_EXPIRED', retryable: false },

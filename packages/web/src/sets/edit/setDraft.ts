@@ -10,7 +10,7 @@ type InputValue = Extract<SetStep['inputs'][string], { mode: 'fixed' }>['value']
 
 export interface StepDraft {
   readonly key: string;
-  /** Empty until the user selects one. */
+  /** The id of the block. Empty until the user selects a block. */
   readonly block: string;
   readonly inputs: Readonly<Record<string, SourceDraft>>;
 }
@@ -27,7 +27,7 @@ export function toStepDrafts(steps: readonly SetStep[]): StepDraft[] {
   }));
 }
 
-/** Uses a new key. Keys of other steps do not change when a step is removed. */
+/** Adds a step with an unused key. The keys of the other steps do not change, because inputs refer to them. */
 export function addStep(steps: readonly StepDraft[]): StepDraft[] {
   let number = steps.length + 1;
   while (steps.some(({ key }) => key === `step-${number}`)) number += 1;
@@ -35,11 +35,11 @@ export function addStep(steps: readonly StepDraft[]): StepDraft[] {
 }
 
 export function moveStep(steps: readonly StepDraft[], index: number, offset: -1 | 1): StepDraft[] {
-  const [one, other] = [steps[index], steps[index + offset]];
-  return one && other ? steps.with(index, other).with(index + offset, one) : [...steps];
+  const [step, neighbor] = [steps[index], steps[index + offset]];
+  return step && neighbor ? steps.with(index, neighbor).with(index + offset, step) : [...steps];
 }
 
-/** Identifies a step or one of its inputs. */
+/** The key of an error of `parseSteps`: a step, or one of its inputs. */
 export const errorKey = (key: string, input = '') => JSON.stringify([key, input]);
 
 const POINTER_PATTERN = /^(\/([^~/]|~[01])*)*$/;

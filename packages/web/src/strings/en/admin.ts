@@ -6,8 +6,8 @@ const count = (number: number, one: string, many: string) => `${number} ${number
 export const admin = {
   title: 'Administration',
   navigation: 'Administration',
-  notForYouTitle: 'Administrators only',
-  notForYouText: 'Ask an administrator for the role ADMIN.',
+  forbiddenTitle: 'Administrators only',
+  forbiddenText: 'Ask an administrator for the role ADMIN.',
   /** Placeholder for a value that is loading. */
   pending: '…',
   charts: {
@@ -52,7 +52,7 @@ export const admin = {
     lead: 'All tenants on this replica, since it started.',
     exchanges: 'On-behalf-of token exchanges',
     requests: (requests: string) =>
-      `${requests} requests to identity providers. Cached tokens served the others.`,
+      `${requests} requests to identity providers. All other exchanges used a cached token.`,
     noExchanges: 'No token exchanges yet.',
     refreshes: 'Token refreshes',
     noRefreshes: 'No token refreshes yet.',
@@ -61,7 +61,7 @@ export const admin = {
       adopted: 'Recovered a pending token write',
       superseded: 'Discarded: the user signed in or out during the refresh',
       rejected: 'Rejected: the user must sign in again',
-      lost_rotation: 'Token lost: the user must sign in again',
+      lost_rotation: 'Refresh token lost: the user must sign in again',
       early_refused: 'Early refresh rejected: the token is still valid',
       user_needed: 'User interaction required',
       client_refused: 'Client rejected',
@@ -90,7 +90,7 @@ export const admin = {
     permissions: {
       USE: {
         name: 'Use servers',
-        allows: 'List servers, connect to them and call their tools. Required by all others.',
+        allows: 'List servers, connect to them and call their tools. Required by all other permissions.',
       },
       CREATE: { name: 'Create servers', allows: 'Create servers, and edit and delete the ones they own.' },
       SHARE: { name: 'Share servers', allows: 'Share their servers with users, groups and roles.' },
@@ -214,8 +214,8 @@ export const admin = {
   config: {
     tab: 'Configuration',
     title: 'Configuration',
-    notForYouTitle: 'Operators only',
-    notForYouText:
+    forbiddenTitle: 'Operators only',
+    forbiddenText:
       'The configuration applies to all tenants. Only administrators of the tenant “default” see it.',
     builtIn: 'No configuration file: the built-in configuration is active.',
     fromFile: (file: string) => `Read from ${file}. Edit the file, then reload it here.`,

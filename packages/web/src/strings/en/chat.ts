@@ -185,7 +185,7 @@ export const chat = {
   remoteAnswerText:
     'The answer was requested in another window, or the connection was lost. This page updates every few seconds.',
   notFoundTitle: 'Conversation not found',
-  notFoundText: 'It does not exist, was deleted, or belongs to another user.',
+  notFoundText: 'The chat does not exist, was deleted, or belongs to another user.',
   newChat: 'New chat',
   notAllowedTitle: 'Your role does not allow using servers',
   notAllowedText: 'Ask an administrator for access.',

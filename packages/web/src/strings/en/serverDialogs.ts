@@ -170,7 +170,7 @@ export const serverForm = {
   invalidTitle: 'These settings are not valid',
   otherField: (path: string, message: string) => `${path}: ${message}`,
   conflictTitle: 'Someone else changed this server',
-  conflictText: 'Load the latest version and repeat your changes. Your unsaved changes are discarded.',
+  conflictText: 'Load the latest version and repeat your changes. Loading it discards your unsaved changes.',
   conflictReload: 'Load latest version',
   rightsLost: 'Your role no longer allows this. Your changes cannot be saved.',
   unsavedTitle: 'Discard unsaved changes?',

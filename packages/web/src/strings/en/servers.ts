@@ -176,7 +176,7 @@ export const servers = {
   created: (title: string) => `“${title}” added`,
   saved: (title: string) => `“${title}” saved`,
   notFoundTitle: 'Server not found',
-  notFoundText: 'It does not exist, was deleted, or is no longer shared with you.',
+  notFoundText: 'The server does not exist, was deleted, or is no longer shared with you.',
 
   form: serverForm,
   addDialog: serverAdd,

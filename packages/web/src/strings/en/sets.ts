@@ -112,7 +112,7 @@ export const sets = {
   steps: (amount: number) => (amount === 1 ? '1 step' : `${amount} steps`),
   back: 'All sets',
   notFoundTitle: 'Set not found',
-  notFoundText: 'It does not exist, was deleted, or is no longer shared with you.',
+  notFoundText: 'The set does not exist, was deleted, or is no longer shared with you.',
   edit: 'Edit',
   share: 'Share',
   delete: 'Delete',

@@ -172,7 +172,7 @@ const panel = {
   back: 'All tools',
   onServer: (server: string) => `on ${server}`,
   notFoundTitle: 'Tool not found',
-  notFoundText: 'It does not exist, was removed, or its server is no longer shared with you.',
+  notFoundText: 'The tool does not exist, was removed, or its server is no longer shared with you.',
   toolNotFound: (server: string) => `${server} has no tool with this name, or you are not allowed to use it.`,
   fullDescription: 'Show full description',
   noDescription: 'No description.',

@@ -54,8 +54,8 @@ export function createIdJagProvider(parts: IdJagProviderParts): ExchangeProvider
   const { settings } = client;
   const candidates =
     audience === undefined ? resourceServers : resourceServers.filter(({ issuer }) => issuer === audience);
-  const legs = candidates.map((candidate) => candidate.client);
-  const identity = createProviderIdentity({ client, actor, grant: 'id-jag', legs });
+  const resourceServerClients = candidates.map((candidate) => candidate.client);
+  const identity = createProviderIdentity({ client, actor, grant: 'id-jag', resourceServerClients });
   const sentAssertions = new LruMap<string, true>(MAX_SENT_ASSERTIONS);
 
   /** If several are configured, the first one that the metadata of the MCP server lists. */

@@ -33,8 +33,8 @@ export interface ProviderClient {
   /** Reads the credential files for each exchange, so that a replaced file takes effect immediately. */
   readCredential(): Promise<ClientAuthentication>;
   /**
-   * Changes when the credential that was read last changes. A federated assertion is identified by its file name, because
-   * another process renews it all the time.
+   * Fingerprint of the credential that was read last. A federated assertion is identified by its file name, because another
+   * process renews it frequently.
    */
   credentialFingerprint(): string;
   /** Sends one authenticated form to the token endpoint. */
@@ -69,7 +69,7 @@ export function createProviderClient(parts: ProviderClientParts): ProviderClient
         throw misconfigured(settings, 'the credential that clientAuth requires is missing');
       const outcome = await sendTokenRequest({
         ...{ endpoint: endpoint.url, issuer, fetch, clock, random, signal, prover },
-        client: { clientId, source: 'configured', auth: placeSecret(auth, settings, endpoint) },
+        client: { clientId, source: 'configured', auth: selectSecretMethod(auth, settings, endpoint) },
         // The fields of the exchange replace configured parameters of the same name.
         form: { ...settings.parameters, ...fields },
         maxBytes: MAX_RESPONSE_BYTES,
@@ -96,14 +96,14 @@ export function misconfigured({ name }: EffectiveSettings, hint: string, cause?:
   return new ExchangeFault('OBO_MISCONFIGURED', { hint: `identityProviders.${name}: ${hint}`, cause });
 }
 
-/** If the operator names a method, no other method is used: it would show the provider a credential that it must not see. */
+/** Another method than the configured `clientAuth` would send the provider a credential that is not intended for it. */
 function matchesClientAuth({ clientAuth }: EffectiveSettings, { method }: ClientAuthentication): boolean {
   if (clientAuth === undefined) return true;
   return clientAuth === 'private_key_jwt' ? method === 'private_key_jwt' : method.startsWith('client_secret');
 }
 
 /** A provider derived from the login uses the same method as the login, which follows the metadata. */
-function placeSecret(
+function selectSecretMethod(
   auth: ClientAuthentication,
   { isDerived }: EffectiveSettings,
   { authMethods }: ProviderTokenEndpoint,
@@ -196,7 +196,7 @@ function hashTuple(parts: readonly (string | null)[]): string {
 
 /** The actor token of RFC 8693, section 2.1: the party that acts for the user. */
 export interface ActorToken {
-  /** Identifies the actor of the token that was read last; the token itself changes all the time. Empty without an actor. */
+  /** Identifies the actor of the token that was read last; the token itself changes frequently. Empty without an actor. */
   fingerprint(): string;
   /** Reads the file for each exchange. Rejects with ExchangeFault. */
   read(): Promise<string | undefined>;
@@ -235,7 +235,7 @@ function createEndpointSource({ settings, fetch, clock }: ProviderClientParts): 
   });
   const address = tokenEndpoint ?? issuer;
   if (address === undefined) return failingSource('', 'neither issuer nor tokenEndpoint is set');
-  // The client credential and the user's token go there.
+  // The client credential and the user's token are sent to this address.
   if (!isSafeUrl(address)) {
     return failingSource(
       address,
@@ -301,8 +301,8 @@ interface IdentityInput {
   readonly client: ProviderClient;
   readonly actor: ActorToken;
   readonly grant: ProviderIdentity['grant'];
-  /** Clients of the second exchange of `id-jag`. */
-  readonly legs?: readonly ProviderClient[];
+  /** Clients of the authorization servers of resources, for the second exchange of `id-jag`. */
+  readonly resourceServerClients?: readonly ProviderClient[];
 }
 
 /** Returns the same object until a credential or actor file changes. */
@@ -310,16 +310,20 @@ export function createProviderIdentity({
   client,
   actor,
   grant,
-  legs = [],
+  resourceServerClients = [],
 }: IdentityInput): () => ProviderIdentity {
   const { settings } = client;
-  const clients = [client, ...legs];
+  const clients = [client, ...resourceServerClients];
   // Settings that change the issued token belong to the cache key as well.
   const settingsHash = hashTuple([
     settings.dpop ?? null,
     settings.subject ?? null,
     JSON.stringify(
-      legs.map(({ settings, endpointName }) => [endpointName, settings.clientId, settings.clientAuth]),
+      resourceServerClients.map(({ settings, endpointName }) => [
+        endpointName,
+        settings.clientId,
+        settings.clientAuth,
+      ]),
     ),
     settings.clientAuth ?? null,
     settings.subjectTokenType ?? null,
@@ -329,14 +333,15 @@ export function createProviderIdentity({
   let identity: ProviderIdentity | undefined;
   let lastCredentials = '';
   return () => {
-    const credentials = clients.map((one) => one.credentialFingerprint()).join(' ');
+    const credentials = clients.map((each) => each.credentialFingerprint()).join(' ');
     const actorFingerprint = grant === 'token-exchange' ? actor.fingerprint() : '';
     if (identity?.actor === actorFingerprint && credentials === lastCredentials) return identity;
     lastCredentials = credentials;
     identity = Object.freeze<ProviderIdentity>({
       provider: settings.name,
       grant,
-      // Both exchanges share one name: a failure of the second must not pause the provider for other servers.
+      // Key of the endpoint backoff. The endpoints of both exchanges form one key: a failure of the second endpoint must not pause
+      // the first one for other servers.
       endpoint: clients.map(({ endpointName }) => endpointName).join(' > '),
       clientId: settings.clientId ?? '',
       credentialVersion: hashTuple([credentials, settingsHash]),

@@ -10,7 +10,7 @@ import {
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-/** What all providers of one `identityProviders` entry share. */
+/** The dependencies that all exchange providers of one `identityProviders` entry share. */
 export interface ProviderParts {
   readonly client: ProviderClient;
   readonly actor: ActorToken;
@@ -30,7 +30,7 @@ export function createJwtBearerProvider({ client, actor, clock }: ProviderParts)
     async exchange(request, signal) {
       const fields = {
         ...assertionFields(request.subject.token.reveal()),
-        // Existing LibreChat configurations expect it. A declared provider sets it in `parameters`.
+        // Existing LibreChat configurations rely on this Entra parameter. A declared provider sets it in `parameters`.
         ...(isDerived && { requested_token_use: 'on_behalf_of' }),
         ...requestFields(request),
       };
