@@ -1,22 +1,19 @@
 import type { ServerToolsView, ToolDetail } from '@behalf/contracts';
-import { useEffect, useRef, type KeyboardEvent, type SubmitEvent } from 'react';
+import { useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { ApiError } from '../api/request.ts';
 import { useStore } from '../app/store.ts';
 import type { JsonRecord } from '../result/json.ts';
 import { pathKey } from '../schemaForm/fieldPath.ts';
-import { focusFirstInvalid } from '../ui/focus.ts';
 import { SchemaForm } from '../schemaForm/SchemaForm.tsx';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
-import { Card } from '../ui/Card.tsx';
 import { CopyButton } from '../ui/CopyButton.tsx';
 import { Switch, TextArea } from '../ui/Field.tsx';
-import { Icon } from '../ui/Icon.tsx';
 import { Notice } from '../ui/Notice.tsx';
-import { Spinner } from '../ui/Spinner.tsx';
 import { curlCommand, newBlockPath, toolPath } from './toolLinks.ts';
 import { runs } from './pageRuns.ts';
+import { RunForm, type StartResult } from './RunForm.tsx';
 import { RunView } from './RunView.tsx';
 import styles from './ToolRunner.module.css';
 import { useToolForm, type ToolForm } from './useToolForm.ts';
@@ -35,21 +32,14 @@ export function ToolRunner({
 }) {
   const words = strings.tools.panel;
   const [, navigate] = useLocation();
+  const { serverName, title, authority } = view;
   const form = useToolForm(tool.inputSchema, args);
-  const formRef = useRef<HTMLFormElement>(null);
   const runButtonRef = useRef<HTMLButtonElement>(null);
-  const focusErrorsRef = useRef(false);
   const lastRun = useStore(runs.list).find(
-    (run) => !run.block && run.server === view.serverName && run.tool === tool.name,
+    (run) => !run.block && run.server === serverName && run.tool === tool.name,
   );
   const state = lastRun?.state;
-  const isRunning = lastRun?.state === 'running';
   const previousState = useRef(state);
-
-  useEffect(() => {
-    if (focusErrorsRef.current) focusFirstInvalid(formRef.current);
-    focusErrorsRef.current = false;
-  }, [form.errors, form.otherErrors]);
 
   useEffect(() => {
     // The buttons for cancel, approve and deny disappear at the end, together with the focus.
@@ -58,98 +48,70 @@ export function ToolRunner({
     if (hasEnded && document.activeElement === document.body) runButtonRef.current?.focus();
   }, [state]);
 
-  async function run(): Promise<void> {
-    if (isRunning) return;
-    focusErrorsRef.current = true;
+  async function start(): Promise<StartResult> {
     const formArgs = form.submit();
-    if (!formArgs) return;
-    focusErrorsRef.current = false;
-    const { serverName, title, authority } = view;
-    const endedRun = await runs.start({
-      ...{ server: serverName, serverTitle: title, tool: tool.name, toolTitle: tool.title },
-      ...{ args: formArgs, authority },
+    if (!formArgs) return 'invalid';
+    const { error } = await runs.start({
+      server: serverName,
+      serverTitle: title,
+      tool: tool.name,
+      toolTitle: tool.title,
+      args: formArgs,
+      authority,
     });
-    if (!(endedRun.error instanceof ApiError) || endedRun.error.code !== 'MCP_ARGUMENTS_INVALID') return;
-    focusErrorsRef.current = true;
-    form.showErrors(endedRun.error.errors);
-  }
-
-  function handleSubmit(event: SubmitEvent): void {
-    event.preventDefault();
-    void run();
-  }
-
-  function handleKeyDown(event: KeyboardEvent): void {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    void run();
+    if (!(error instanceof ApiError) || error.code !== 'MCP_ARGUMENTS_INVALID') return 'started';
+    form.showErrors(error.errors);
+    return 'invalid';
   }
 
   return (
     <>
-      {isLinked && (
-        <Notice tone="info" title={words.fromLink}>
-          {words.fromLinkText}
-        </Notice>
-      )}
-      <Card aria-label={words.arguments}>
-        <form
-          ref={formRef}
-          className={styles['form']}
-          noValidate
-          onSubmit={handleSubmit}
-          onKeyDown={handleKeyDown}
-        >
-          <ToolFields form={form} />
-          <div className={styles['actions']}>
-            {/* Never disabled: a button that is loses the focus. */}
+      <RunForm
+        label={words.arguments}
+        runLabel={words.run}
+        isLinked={isLinked}
+        lastRun={lastRun}
+        start={start}
+        runButtonRef={runButtonRef}
+        idleHint={<span className={styles['hint']}>{words.runHint}</span>}
+        moreActions={
+          <span className={styles['more']}>
+            <CopyButton
+              label={words.curl}
+              text={() =>
+                curlCommand({
+                  origin: location.origin,
+                  server: serverName,
+                  tool: tool.name,
+                  args: form.currentArguments(),
+                })
+              }
+            />
+            <CopyButton
+              label={words.link}
+              text={() => location.origin + toolPath(serverName, tool.name, form.currentArguments())}
+            />
             <Button
-              ref={runButtonRef}
-              type="submit"
-              variant="primary"
-              aria-disabled={isRunning}
-              aria-busy={isRunning}
-              icon={isRunning ? <Spinner /> : <Icon name="play" size={16} />}
+              size="small"
+              variant="quiet"
+              onClick={() => navigate(newBlockPath(serverName, tool.name, form.currentArguments()))}
             >
-              {words.run}
+              {strings.blocks.saveAs}
             </Button>
-            {isRunning ? (
-              <Button onClick={() => runs.cancel(lastRun.id)}>{words.cancel}</Button>
-            ) : (
-              <span className={styles['hint']}>{words.runHint}</span>
-            )}
-            <span className={styles['more']}>
-              <CopyButton
-                label={words.curl}
-                text={() => curlCommand({ origin: location.origin, ...currentCall() })}
-              />
-              <CopyButton
-                label={words.link}
-                text={() => location.origin + toolPath(view.serverName, tool.name, form.currentArguments())}
-              />
-              <Button
-                size="small"
-                variant="quiet"
-                onClick={() => navigate(newBlockPath(view.serverName, tool.name, form.currentArguments()))}
-              >
-                {strings.blocks.saveAs}
-              </Button>
-              <Button size="small" variant="quiet" onClick={form.reset}>
-                {words.reset}
-              </Button>
-            </span>
-          </div>
-        </form>
-      </Card>
+            <Button size="small" variant="quiet" onClick={form.reset}>
+              {words.reset}
+            </Button>
+          </span>
+        }
+      >
+        <ToolFields form={form} />
+      </RunForm>
       {lastRun && <RunView run={lastRun} />}
     </>
   );
-
-  function currentCall() {
-    return { server: view.serverName, tool: tool.name, args: form.currentArguments() };
-  }
 }
 
+/** The fields of a tool, or its arguments as JSON. */
 export function ToolFields({ form }: { readonly form: ToolForm }) {
   const { panel, form: words } = strings.tools;
   const { otherErrors, json } = form;

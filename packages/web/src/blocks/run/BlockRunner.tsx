@@ -1,35 +1,21 @@
 import type { BlockView, CheckedBlock, MissingParts, ServerToolsView, ToolDetail } from '@behalf/contracts';
-import {
-  type KeyboardEvent,
-  type Ref,
-  type SubmitEvent,
-  useEffect,
-  useId,
-  useMemo,
-  useRef,
-  useState,
-} from 'react';
+import { useEffect, useId, useMemo, useRef, useState } from 'react';
 import { ApiError } from '../../api/request.ts';
 import { useStore } from '../../app/store.ts';
 import { ConnectButtons, ConnectStatus } from '../../connect/ConnectButtons.tsx';
 import { useConnect } from '../../connect/pageConnectControllers.ts';
-import { ArgumentsView } from '../../result/ResultView.tsx';
 import { credentialName } from '../../servers/credentials/credentialState.ts';
 import { strings } from '../../strings/strings.ts';
+import { RunForm, type StartResult } from '../../tools/RunForm.tsx';
 import { RunView } from '../../tools/RunView.tsx';
 import { ToolFields } from '../../tools/ToolRunner.tsx';
 import { runs } from '../../tools/pageRuns.ts';
 import { blockPath, parseLinkedArgs, useHash } from '../../tools/toolLinks.ts';
 import { type ToolForm, useToolForm } from '../../tools/useToolForm.ts';
 import { Badge } from '../../ui/Badge.tsx';
-import { Button } from '../../ui/Button.tsx';
-import { Card } from '../../ui/Card.tsx';
 import { CopyButton } from '../../ui/CopyButton.tsx';
-import { Icon } from '../../ui/Icon.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { Spinner } from '../../ui/Spinner.tsx';
-import { focusFirstInvalid } from '../../ui/focus.ts';
 import styles from './BlockRunner.module.css';
+import { FixedInputs } from './FixedInputs.tsx';
 import { NeedsCard } from './NeedsCard.tsx';
 import { initialRunInputs, presetValues, runInputSchema } from './runInputs.ts';
 
@@ -81,105 +67,58 @@ interface RunFormProps {
 function BlockRunForm({ schema, initialValues, isLinked, ...props }: BlockRunnerProps & RunFormProps) {
   const { block, view, checkedBlock, onSelectCredential, onRecheck } = props;
   const { run: words, needs, credential } = strings.blocks;
-  const { panel } = strings.tools;
   const form = useToolForm(schema, initialValues);
-  const formRef = useRef<HTMLFormElement>(null);
   const runButtonRef = useRef<HTMLButtonElement>(null);
-  const pickerRef = useRef<HTMLFieldSetElement>(null);
   const needsHeadingRef = useRef<HTMLElement>(null);
-  const [invalidCount, setInvalidCount] = useState(0);
   const lastRun = useStore(runs.list).find((run) => run.block?.id === block.id);
-  const { selected, mustChoose, start } = useBlockRun({ ...props, form });
+  const { selected, mustChoose, startBlock } = useBlockRun({ ...props, form });
   const [showsChoiceError, setShowsChoiceError] = useState(false);
-  const isRunning = lastRun?.state === 'running';
   const heldRun = lastRun?.state === 'held' && lastRun.missing ? lastRun : undefined;
   const missing = heldRun?.missing ?? props.missing;
   const credentials = checkedBlock?.credentials;
-  const fixedValues = presetValues(block.inputs, ['fixed']);
 
-  useEffect(() => {
-    if (invalidCount > 0) focusFirstInvalid(formRef.current);
-  }, [invalidCount]);
   const heldRunId = heldRun?.id;
   useEffect(() => {
     if (heldRunId !== undefined) needsHeadingRef.current?.focus();
   }, [heldRunId]);
 
-  async function run(): Promise<void> {
-    if (isRunning) return;
+  function start(): Promise<StartResult> {
     setShowsChoiceError(mustChoose);
-    const result = await start();
-    if (result === 'invalid') setInvalidCount((count) => count + 1);
-    else if (result === 'choose') pickerRef.current?.focus();
-  }
-  function handleSubmit(event: SubmitEvent): void {
-    event.preventDefault();
-    void run();
-  }
-  function handleKeyDown(event: KeyboardEvent): void {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    void run();
+    return startBlock();
   }
 
   return (
     <>
-      {isLinked && (
-        <Notice tone="info" title={panel.fromLink}>
-          {panel.fromLinkText}
-        </Notice>
-      )}
-      <Card aria-label={words.title}>
-        <form
-          ref={formRef}
-          className={styles['form']}
-          noValidate
-          onSubmit={handleSubmit}
-          onKeyDown={handleKeyDown}
-        >
-          <InputFields
-            form={form}
-            hasDefaults={Object.keys(presetValues(block.inputs, ['default'])).length > 0}
-          />
-          {Object.keys(fixedValues).length > 0 && (
-            <details className={styles['fixed']} open>
-              <summary>{words.fixed}</summary>
-              <div>
-                <p className={styles['hint']}>{words.fixedHint}</p>
-                <ArgumentsView args={fixedValues} />
-              </div>
-            </details>
-          )}
-          {credentials && hasCredentialChoice(credentials, view) && (
-            <CredentialPicker
-              ref={pickerRef}
-              server={block.server.name}
-              title={view?.title ?? block.server.name}
-              {...{ credentials, selected, onSelectCredential }}
-              error={showsChoiceError && mustChoose ? credential.chooseOne : undefined}
+      <RunForm
+        label={words.title}
+        runLabel={words.run}
+        isLinked={isLinked}
+        lastRun={lastRun}
+        start={start}
+        runButtonRef={runButtonRef}
+        moreActions={
+          <span className={styles['more']}>
+            <CopyButton
+              label={words.copyLink}
+              text={() => location.origin + blockPath(block.id, form.currentArguments())}
             />
-          )}
-          <div className={styles['actions']}>
-            <Button
-              ref={runButtonRef}
-              type="submit"
-              variant="primary"
-              aria-disabled={isRunning}
-              aria-busy={isRunning}
-              icon={isRunning ? <Spinner /> : <Icon name="play" size={16} />}
-            >
-              {words.run}
-            </Button>
-            {isRunning && <Button onClick={() => runs.cancel(lastRun.id)}>{panel.cancel}</Button>}
-            <span className={styles['more']}>
-              <CopyButton
-                label={words.copyLink}
-                text={() => location.origin + blockPath(block.id, form.currentArguments())}
-              />
-            </span>
-          </div>
-        </form>
-      </Card>
+          </span>
+        }
+      >
+        <InputFields
+          form={form}
+          hasDefaults={Object.keys(presetValues(block.inputs, ['default'])).length > 0}
+        />
+        <FixedInputs title={words.fixed} args={presetValues(block.inputs, ['fixed'])} />
+        {credentials && hasCredentialChoice(credentials, view) && (
+          <CredentialPicker
+            server={block.server.name}
+            title={view?.title ?? block.server.name}
+            {...{ credentials, selected, onSelectCredential }}
+            error={showsChoiceError && mustChoose ? credential.chooseOne : undefined}
+          />
+        )}
+      </RunForm>
       {missing && missing.credentials.length > 0 && (
         <NeedsCard
           ref={needsHeadingRef}
@@ -235,10 +174,7 @@ type BlockRunParts = Pick<
   readonly form: ToolForm;
 };
 
-/** Result of `start`. `invalid` and `choose`: the user has to correct the inputs or choose a credential. */
-type StartResult = 'invalid' | 'choose' | 'started';
-
-/** Runs a block with the displayed credential and no other. */
+/** Runs a block with the displayed credential and no other. The user may have to choose one first. */
 function useBlockRun({
   block,
   tool: detail,
@@ -255,10 +191,9 @@ function useBlockRun({
   const isAvailable = choices.some(({ label }) => label === selected);
   const mustChoose = choices.length > 0 && !isAvailable;
 
-  async function start(): Promise<StartResult> {
+  async function startBlock(): Promise<StartResult> {
     const inputs = form.submit();
-    if (!inputs) return 'invalid';
-    if (mustChoose) return 'choose';
+    if (!inputs || mustChoose) return 'invalid';
     const { id, version, server, tool } = block;
     const endedRun = await runs.start({
       ...{ server: server.name, serverTitle: view?.title ?? server.name, tool, toolTitle: detail?.title },
@@ -292,7 +227,7 @@ function useBlockRun({
     return 'invalid';
   }
 
-  return { selected, mustChoose, start };
+  return { selected, mustChoose, startBlock };
 }
 
 /**
@@ -306,7 +241,6 @@ function CredentialPicker({
   selected,
   error,
   onSelectCredential,
-  ref,
 }: {
   readonly server: string;
   readonly title: string;
@@ -314,14 +248,12 @@ function CredentialPicker({
   readonly selected: string | undefined;
   readonly error: string | undefined;
   readonly onSelectCredential: (label: string) => void;
-  readonly ref: Ref<HTMLFieldSetElement>;
 }) {
   const words = strings.blocks.credential;
   const id = useId();
   const { choices, mayGoWithout } = credentials;
   return (
     <fieldset
-      ref={ref}
       className={styles['choices']}
       aria-describedby={`${id}-hint`}
       data-invalid={error === undefined ? undefined : true}

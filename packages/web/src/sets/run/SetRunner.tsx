@@ -14,9 +14,9 @@ import {
   startRun,
 } from '../../api/sets.ts';
 import styles from '../../blocks/run/BlockRunner.module.css';
+import { FixedInputs } from '../../blocks/run/FixedInputs.tsx';
 import { NeedsCard } from '../../blocks/run/NeedsCard.tsx';
 import { initialRunInputs, presetValues, runInputSchema } from '../../blocks/run/runInputs.ts';
-import { ArgumentsView } from '../../result/ResultView.tsx';
 import { strings } from '../../strings/strings.ts';
 import { ToolFields } from '../../tools/ToolRunner.tsx';
 import { type ToolForm, useToolForm } from '../../tools/useToolForm.ts';
@@ -225,24 +225,5 @@ function StepFixedInputs({
       <FixedInputs title={words.fixed} args={fixedBySet} />
       <FixedInputs title={strings.blocks.run.fixed} args={presetValues(block.inputs, ['fixed'])} />
     </>
-  );
-}
-
-function FixedInputs({
-  title,
-  args,
-}: {
-  readonly title: string;
-  readonly args: Readonly<Record<string, unknown>>;
-}) {
-  if (Object.keys(args).length === 0) return null;
-  return (
-    <details className={styles['fixed']} open>
-      <summary>{title}</summary>
-      <div>
-        <p className={styles['hint']}>{strings.blocks.run.fixedHint}</p>
-        <ArgumentsView args={args} />
-      </div>
-    </details>
   );
 }
