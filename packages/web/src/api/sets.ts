@@ -67,6 +67,15 @@ export async function invalidateSets(queryClient: QueryClient): Promise<void> {
   ]);
 }
 
+/**
+ * Removes a deleted set from the cached list. Queries are invalidated without a refetch: the page of
+ * the set is still mounted and would request the deleted set.
+ */
+export function removeCachedSet(queryClient: QueryClient, id: string): void {
+  queryClient.setQueryData(setsQuery.queryKey, (cached) => cached?.filter((set) => set.id !== id));
+  void queryClient.invalidateQueries({ queryKey: [SETS_KEY], refetchType: 'none' });
+}
+
 export function createSet(set: SetRequest): Promise<SetView> {
   return requestJson(SETS_PATH, { method: 'POST', body: set });
 }

@@ -1,8 +1,7 @@
 import type { BlockCheckView, BlockView, CheckedBlock, ServerToolsView, ToolDetail } from '@behalf/contracts';
-import { hasAclBit } from '@behalf/contracts/plain';
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { Link } from 'wouter';
 import {
   blockCheckQuery,
   blockQuery,
@@ -14,26 +13,17 @@ import {
 import { explainErrorCode } from '../api/explain.ts';
 import { encodeSegment } from '../api/request.ts';
 import { isForbidden, serverToolsQuery } from '../api/servers.ts';
-import { usePermission } from '../api/user.ts';
-import { useOpenDialog } from '../hooks/useOpenDialog.ts';
 import { usePermissionLossToast, useRolePermissionLossToast } from '../hooks/usePermissionLossToast.ts';
 import { AuthorityBadge } from '../result/AuthorityBadge.tsx';
 import { keepIfEqual } from '../result/json.ts';
-import { SharingDialog } from '../servers/sharing/SharingDialog.tsx';
+import { ResourceActions } from '../servers/sharing/ResourceActions.tsx';
 import { strings } from '../strings/strings.ts';
 import { Badge, type Tone } from '../ui/Badge.tsx';
-import buttons from '../ui/Button.module.css';
-import { Button } from '../ui/Button.tsx';
-import links from '../ui/ButtonLink.module.css';
-import { ConfirmDialog } from '../ui/Dialog.tsx';
-import { EmptyState } from '../ui/EmptyState.tsx';
-import { Icon } from '../ui/Icon.tsx';
 import { TitleOrId } from '../ui/Identity.tsx';
 import { ErrorNotice, Notice } from '../ui/Notice.tsx';
 import { Page } from '../ui/Page.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
-import { showToast } from '../ui/Toasts.tsx';
-import { classNames } from '../ui/classNames.ts';
+import { UnavailablePage } from '../ui/UnavailablePage.tsx';
 import {
   type BlockStatus,
   blockStatus,
@@ -51,31 +41,22 @@ export function BlockPage({ id }: { readonly id: string }) {
 }
 
 function BlockContent({ id }: { readonly id: string }) {
-  const words = strings.blocks;
-  const { data: block, error, refetch } = useQuery(blockQuery(id));
+  const query = useQuery(blockQuery(id));
+  const { data: block, error, refetch } = query;
   useRolePermissionLossToast();
-  if (isBlockNotFound(error)) {
-    return (
-      <Page title={words.title}>
-        <EmptyState
-          icon="search"
-          title={words.notFoundTitle}
-          actions={<Link href="/blocks">{words.back}</Link>}
-        >
-          {words.notFoundText}
-        </EmptyState>
-      </Page>
-    );
+  const isNotFound = isBlockNotFound(error);
+  if (block && !isNotFound && !isForbidden(error)) {
+    return <BlockDetails block={block} onReload={() => void refetch()} />;
   }
-  if (block && !isForbidden(error)) return <BlockDetails block={block} onReload={() => void refetch()} />;
   return (
-    <Page title={words.title}>
-      {error === null ? (
-        <Skeleton lines={10} />
-      ) : (
-        <ErrorNotice error={error} onRetry={() => void refetch()} />
-      )}
-    </Page>
+    <UnavailablePage
+      title={strings.blocks.title}
+      texts={strings.blocks}
+      listPath="/blocks"
+      isNotFound={isNotFound}
+      query={query}
+      skeletonLines={10}
+    />
   );
 }
 
@@ -127,7 +108,7 @@ function BlockDetails({ block, onReload }: { readonly block: BlockView; readonly
 }
 
 /** Header of a block: tool, server, status and credential authority. */
-export function BlockHeader({
+function BlockHeader({
   block,
   view,
   tool,
@@ -174,7 +155,7 @@ export function BlockHeader({
 const SHOWN_BY_RUNNER: readonly BlockStatus[] = ['checking', 'ready', 'asks', 'sign_in', 'values', 'choose'];
 
 /** Reason why a block cannot run, and changes of its tool. */
-export function BlockNotices({
+function BlockNotices({
   block,
   check,
 }: {
@@ -239,73 +220,21 @@ function DriftNotice({
   );
 }
 
-/** Edit, share and delete buttons, depending on the permissions of the user. */
-export function BlockActions({ block }: { readonly block: BlockView }) {
-  const words = strings.blocks;
-  const { id, title, permissions } = block;
-  const [isDeleting, setDeleting] = useState(false);
-  const canShare = usePermission('SHARE') && hasAclBit(permissions, 'SHARE');
-  const { open, show, close } = useOpenDialog({ edit: false, share: canShare });
+function BlockActions({ block: { id, title, permissions } }: { readonly block: BlockView }) {
   return (
-    <>
-      {hasAclBit(permissions, 'EDIT') && (
-        <Link
-          href={`/blocks/${encodeSegment(id)}/edit`}
-          className={classNames(buttons['button'], buttons['plain'], links['link'])}
-        >
-          <Icon name="pencil" />
-          {words.edit}
-        </Link>
-      )}
-      {canShare && (
-        <Button icon={<Icon name="share" />} onClick={() => show('share')}>
-          {words.share}
-        </Button>
-      )}
-      {hasAclBit(permissions, 'DELETE') && (
-        <Button variant="danger" icon={<Icon name="trash" />} onClick={() => setDeleting(true)}>
-          {words.delete}
-        </Button>
-      )}
-      {open === 'share' && (
-        <SharingDialog
-          resource={{ kind: 'block', id }}
-          title={title}
-          resourceTexts={words.sharing}
-          callerAclBits={permissions}
-          canShare={canShare}
-          onClose={close}
-          onShared={invalidateBlocks}
-        />
-      )}
-      {isDeleting && <DeleteBlockDialog block={block} onClose={() => setDeleting(false)} />}
-    </>
-  );
-}
-
-function DeleteBlockDialog({ block, onClose }: { readonly block: BlockView; readonly onClose: () => void }) {
-  const words = strings.blocks;
-  const { id, title } = block;
-  const queryClient = useQueryClient();
-  const [, navigate] = useLocation();
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => deleteBlock(id),
-    onSuccess: () => {
-      removeCachedBlock(queryClient, id);
-      navigate('/blocks');
-      showToast('success', words.deleted(title));
-    },
-  });
-  return (
-    <ConfirmDialog
-      title={words.deleteTitle(title)}
-      confirm={words.delete}
-      isBusy={isPending}
-      error={error}
-      onConfirm={() => mutate()}
-      onClose={onClose}
-    >
-      {words.deleteText}
-    </ConfirmDialog>
+    <ResourceActions
+      resource={{ kind: 'block', id }}
+      title={title}
+      permissions={permissions}
+      canChange
+      texts={strings.blocks}
+      edit={`/blocks/${encodeSegment(id)}/edit`}
+      onShared={invalidateBlocks}
+      deletion={{
+        deleteResource: () => deleteBlock(id),
+        removeCached: (queryClient) => removeCachedBlock(queryClient, id),
+        nextPath: '/blocks',
+      }}
+    />
   );
 }

@@ -1,8 +1,7 @@
 import type { ServerView } from '@behalf/contracts';
-import { hasAclBit } from '@behalf/contracts/plain';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { Link, useLocation, useSearch } from 'wouter';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { Link, useSearch } from 'wouter';
 import { ApiError, encodeSegment } from '../api/request.ts';
 import {
   connectLinkQuery,
@@ -17,17 +16,14 @@ import {
   useStatusRefetch,
 } from '../api/servers.ts';
 import { usePermission, useUser } from '../api/user.ts';
-import { useOpenDialog } from '../hooks/useOpenDialog.ts';
 import { usePermissionLossToast, useRolePermissionLossToast } from '../hooks/usePermissionLossToast.ts';
 import { strings } from '../strings/strings.ts';
-import { Button } from '../ui/Button.tsx';
-import { ConfirmDialog } from '../ui/Dialog.tsx';
 import { EmptyState } from '../ui/EmptyState.tsx';
-import { Icon } from '../ui/Icon.tsx';
 import { ErrorNotice } from '../ui/Notice.tsx';
 import { Page } from '../ui/Page.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
 import { showToast } from '../ui/Toasts.tsx';
+import { UnavailablePage } from '../ui/UnavailablePage.tsx';
 import { SignInCard } from './credentials/SignInCard.tsx';
 import { DiagnoseCard } from './diagnosis/DiagnoseCard.tsx';
 import { ServerDialog } from './form/ServerDialog.tsx';
@@ -37,7 +33,7 @@ import styles from './page/ServerDetails.module.css';
 import { StateCard, useReinitialize } from './page/StateCard.tsx';
 import { ToolList } from './page/ToolList.tsx';
 import { UserValues } from './page/UserValues.tsx';
-import { SharingDialog } from './sharing/SharingDialog.tsx';
+import { ResourceActions } from './sharing/ResourceActions.tsx';
 import { requiresServerSignIn, serverOrigin, toServerState } from './state/serverState.ts';
 
 /** One server: its state, the next action, its tools and its administration. */
@@ -54,31 +50,20 @@ export function ServerPage({ name }: { readonly name: string }) {
 }
 
 function ServerContent({ name }: { readonly name: string }) {
-  const words = strings.servers;
-  const { data: view, error, refetch } = useQuery(serverQuery(name));
+  const query = useQuery(serverQuery(name));
+  const { data: view, error } = query;
   useRolePermissionLossToast();
-  if (isServerNotFound(error)) {
-    return (
-      <Page title={name}>
-        <EmptyState
-          icon="search"
-          title={words.notFoundTitle}
-          actions={<Link href="/servers">{words.back}</Link>}
-        >
-          {words.notFoundText}
-        </EmptyState>
-      </Page>
-    );
-  }
-  if (view && !isForbidden(error)) return <ServerDetails name={name} view={view} />;
+  const isNotFound = isServerNotFound(error);
+  if (view && !isNotFound && !isForbidden(error)) return <ServerDetails name={name} view={view} />;
   return (
-    <Page title={name}>
-      {error === null ? (
-        <Skeleton lines={10} />
-      ) : (
-        <ErrorNotice error={error} onRetry={() => void refetch()} />
-      )}
-    </Page>
+    <UnavailablePage
+      title={name}
+      texts={strings.servers}
+      listPath="/servers"
+      isNotFound={isNotFound}
+      query={query}
+      skeletonLines={10}
+    />
   );
 }
 
@@ -86,7 +71,7 @@ function ServerContent({ name }: { readonly name: string }) {
  * Checks the link that an MCP client displayed. It is bound to one user. For any other user, the page is hidden and
  * offers no sign-in: an attacker may have sent the link to connect their own account.
  */
-export function ConnectLinkGate({
+function ConnectLinkGate({
   name,
   reference,
   children,
@@ -127,7 +112,7 @@ export function ConnectLinkGate({
 }
 
 /** The page of an existing server. */
-export function ServerDetails({ name, view }: { readonly name: string; readonly view: ServerView }) {
+function ServerDetails({ name, view }: { readonly name: string; readonly view: ServerView }) {
   const words = strings.servers;
   const user = useUser();
   const { data: status, refetch: refetchStatus } = useQuery(statusQuery(name));
@@ -187,58 +172,35 @@ function useToolsRefetchOnConnect(name: string, isConnected: boolean, isListed: 
 }
 
 /** Actions on the definition. The user's role and the permissions on the server must both allow them. */
-export function ServerActions({ name, view }: { readonly name: string; readonly view: ServerView }) {
+function ServerActions({ name, view }: { readonly name: string; readonly view: ServerView }) {
   const words = strings.servers;
-  const [isDeleting, setDeleting] = useState(false);
-  const isStored = view.source === 'user';
   // Editing and deleting require the same role permission as creating.
-  const canDefine = usePermission('CREATE') && isStored;
-  const canShare = usePermission('SHARE') && hasAclBit(view.permissions, 'SHARE');
-  const canEdit = canDefine && hasAclBit(view.permissions, 'EDIT');
-  const canDelete = canDefine && hasAclBit(view.permissions, 'DELETE');
-  const title = view.title ?? name;
-  const { open, show, close } = useOpenDialog({ edit: canEdit, share: canShare });
+  const canChange = usePermission('CREATE') && view.source === 'user';
   return (
-    <>
-      {canEdit && (
-        <Button icon={<Icon name="pencil" />} onClick={() => show('edit')}>
-          {words.edit}
-        </Button>
-      )}
-      {canShare && (
-        <Button icon={<Icon name="share" />} onClick={() => show('share')}>
-          {words.share}
-        </Button>
-      )}
-      {canDelete && (
-        <Button variant="danger" icon={<Icon name="trash" />} onClick={() => setDeleting(true)}>
-          {words.remove}
-        </Button>
-      )}
-      {open === 'edit' && (
+    <ResourceActions
+      resource={{ kind: 'mcpServer', id: view.dbId ?? name }}
+      title={view.title ?? name}
+      permissions={view.permissions}
+      canChange={canChange}
+      texts={{ ...words, sharing: { ...words.sharing, lead: sharingLead(view) } }}
+      edit={({ canEdit, onClose }) => (
         <ServerDialog
           server={{ name, view }}
           canEdit={canEdit}
-          onClose={close}
+          onClose={onClose}
           onSaved={(saved) => {
             showToast('success', words.saved(saved.title ?? name));
-            close();
+            onClose();
           }}
         />
       )}
-      {open === 'share' && (
-        <SharingDialog
-          resource={{ kind: 'mcpServer', id: view.dbId ?? name }}
-          resourceTexts={{ ...words.sharing, lead: sharingLead(view) }}
-          title={title}
-          callerAclBits={view.permissions}
-          canShare={canShare}
-          onClose={close}
-          onShared={invalidateServers}
-        />
-      )}
-      {isDeleting && <DeleteServerDialog name={name} title={title} onClose={() => setDeleting(false)} />}
-    </>
+      onShared={invalidateServers}
+      deletion={{
+        deleteResource: () => deleteServer(name),
+        removeCached: (queryClient) => removeCachedServer(queryClient, name),
+        nextPath: '/servers',
+      }}
+    />
   );
 }
 
@@ -247,38 +209,4 @@ function sharingLead({ source, apiKey }: ServerView): string {
   const { sharing } = strings.servers;
   if (source !== 'user') return sharing.leadConfiguration;
   return apiKey?.source === 'admin' ? sharing.leadKey : sharing.lead;
-}
-
-function DeleteServerDialog({
-  name,
-  title,
-  onClose,
-}: {
-  readonly name: string;
-  readonly title: string;
-  readonly onClose: () => void;
-}) {
-  const words = strings.servers;
-  const queryClient = useQueryClient();
-  const [, navigate] = useLocation();
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => deleteServer(name),
-    onSuccess: () => {
-      removeCachedServer(queryClient, name);
-      navigate('/servers');
-      showToast('success', words.removed(title));
-    },
-  });
-  return (
-    <ConfirmDialog
-      title={words.removeTitle(title)}
-      confirm={words.remove}
-      isBusy={isPending}
-      error={error}
-      onConfirm={() => mutate()}
-      onClose={onClose}
-    >
-      {words.removeText}
-    </ConfirmDialog>
-  );
 }

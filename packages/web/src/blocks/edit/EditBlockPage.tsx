@@ -2,50 +2,38 @@ import type { BlockView } from '@behalf/contracts';
 import { hasAclBit } from '@behalf/contracts/plain';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { blockQuery, invalidateBlocks, changeBlock, isBlockNotFound } from '../../api/blocks.ts';
 import { encodeSegment } from '../../api/request.ts';
 import { serverToolsQuery } from '../../api/servers.ts';
 import { strings } from '../../strings/strings.ts';
 import { ServerStateNotice } from '../../tools/ToolPanel.tsx';
-import { EmptyState } from '../../ui/EmptyState.tsx';
-import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
+import { Notice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
 import { showToast } from '../../ui/Toasts.tsx';
+import { UnavailablePage } from '../../ui/UnavailablePage.tsx';
 import { BlockEditor } from './BlockEditor.tsx';
 
 /** Edits a block. Its server and tool cannot change. */
 export function EditBlockPage({ id }: { readonly id: string }) {
-  const words = strings.blocks;
   // No refetch, so that the form does not change while the user edits it.
   const query = useQuery({ ...blockQuery(id), refetchInterval: false, refetchOnWindowFocus: false });
   const { data: block, error, refetch } = query;
   const canEdit = block === undefined || hasAclBit(block.permissions, 'EDIT');
-  if (isBlockNotFound(error) || !canEdit) {
-    return (
-      <Page title={words.title}>
-        <EmptyState
-          icon="search"
-          title={words.notFoundTitle}
-          actions={<Link href="/blocks">{words.back}</Link>}
-        >
-          {words.notFoundText}
-        </EmptyState>
-      </Page>
-    );
-  }
-  if (block) {
+  const isNotFound = isBlockNotFound(error) || !canEdit;
+  if (block && !isNotFound) {
     return <EditBlockForm key={`${id} ${block.version}`} block={block} onReload={() => void refetch()} />;
   }
   return (
-    <Page title={words.title}>
-      {error === null ? (
-        <Skeleton lines={10} />
-      ) : (
-        <ErrorNotice error={error} onRetry={() => void refetch()} />
-      )}
-    </Page>
+    <UnavailablePage
+      title={strings.blocks.title}
+      texts={strings.blocks}
+      listPath="/blocks"
+      isNotFound={isNotFound}
+      query={query}
+      skeletonLines={10}
+    />
   );
 }
 

@@ -30,7 +30,6 @@ import {
 interface SharingDialogProps {
   readonly resource: SharedResource;
   readonly title: string;
-  /** Texts for this kind of resource. */
   readonly resourceTexts: SharingTexts;
   /** The user's own permissions, which limit those that they can grant. */
   readonly callerAclBits: number;
@@ -41,7 +40,8 @@ interface SharingDialogProps {
   readonly onShared: (queryClient: QueryClient) => Promise<void>;
 }
 
-interface SharingTexts {
+/** Texts about sharing that depend on the kind of resource. */
+export interface SharingTexts {
   readonly lead: string;
   readonly notShared: string;
   readonly permissionLost: string;

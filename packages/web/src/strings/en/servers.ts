@@ -168,11 +168,11 @@ export const servers = {
 
   edit: 'Edit',
   share: 'Share',
-  remove: 'Delete',
-  removeTitle: (title: string) => `Delete “${title}”?`,
-  removeText:
+  delete: 'Delete',
+  deleteTitle: (title: string) => `Delete “${title}”?`,
+  deleteText:
     'The server and the values that users entered for it are deleted for everyone. This cannot be undone.',
-  removed: (title: string) => `“${title}” deleted`,
+  deleted: (title: string) => `“${title}” deleted`,
   created: (title: string) => `“${title}” added`,
   saved: (title: string) => `“${title}” saved`,
   notFoundTitle: 'Server not found',
