@@ -91,6 +91,32 @@ describeWith('chromium', 'sets in the interface', () => {
     await page.context().close();
   }, 120_000);
 
+  test('a deleted set disappears from the list, and the page does not request it again', async () => {
+    const page = await rig.openPage('fay');
+    const block = await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'report', title: 'Read once' });
+    const id = await save(page, '/api/mcp/sets', {
+      title: 'Not for long',
+      steps: [{ key: 'a', block, inputs: {} }],
+    });
+    await page.goto(`${rig.origin}/sets/${id}`);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete “Not for long”?' });
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Delete' }).click();
+    const missing: string[] = [];
+    page.on('response', (response) => {
+      if (response.status() === 404) missing.push(response.url());
+    });
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('“Not for long” deleted').waitFor();
+    expect(page.url()).toBe(`${rig.origin}/sets`);
+    await page.getByRole('link', { name: 'New set' }).first().waitFor();
+    expect(await page.getByRole('link', { name: 'Not for long' }).count()).toBe(0);
+    expect(missing).toEqual([]);
+    await page.context().close();
+  }, 120_000);
+
   test('one that takes long is cancelled, and found among the runs later', async () => {
     const page = await rig.openPage('cem');
     const block = await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'slow', title: 'Slowly' });
