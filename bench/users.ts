@@ -38,7 +38,7 @@ export async function measureUsers({ progress, environment }: PartOptions): Prom
       requests: requests.slice(0, FEW_USERS),
     });
     const manyUsersCell = createCell(`Behalf, REST, ${MANY_USERS} users`, gateway, { ...load, requests });
-    progress('users: everybody calls once');
+    progress('users: each user calls once');
     await createCell('', gateway, { ...load, requests, minCalls: MANY_USERS }).run(0);
     const { rows, samples } = await interleave([fewUsersCell, manyUsersCell], {
       part: 'users',

@@ -38,7 +38,6 @@ export const packageRules: readonly PackageRule[] = [
       '@modelcontextprotocol/client',
       'ajv',
       'jose',
-      'oauth4webapi',
       'openid-client',
       're2js',
       'ws',

@@ -31,7 +31,7 @@ serveJobs(async ({ users, lookups }: CacheLookupJob): Promise<LookupResult> => {
     if (typeof token !== 'string') await token;
     latencies.push(performance.now() - startedAt);
   }
-  if (exchanges() !== users) throw new Error('Somebody was exchanged for again: these are no look-ups');
+  if (exchanges() !== users) throw new Error('A token was exchanged again: this does not measure lookups');
   await close();
   const { calls, p50_ms, p99_ms } = summarizeLatencies(latencies, 1);
   return { lookups: calls, p50_ms, p99_ms };

@@ -52,7 +52,7 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
   const registry = createRegistry({
     ...{ env: {}, enforcedRestrictions: new Set(), hasFailedInspection: () => false, log },
     appBearer: () => {
-      throw new Error('No server has a token of ours');
+      throw new Error('No server uses client credentials');
     },
   });
   registry.update({ settings, isBuiltIn: false, definitions: {}, overrides: [] });
