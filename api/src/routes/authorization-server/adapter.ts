@@ -22,24 +22,21 @@ interface AdapterParts {
 export function createAdapter(parts: AdapterParts): (kind: string) => Adapter {
   const { records, grants, clients, replayWindowMs, clock } = parts;
 
-  async function endGrant(grantId: string | undefined): Promise<void> {
-    if (grantId === undefined) return;
-    await grants.end(grantId);
-    await records.remove('Grant', grantId);
-  }
-
-  /** Two concurrent requests with one refresh token, or a retry after a lost response, receive the same successor. */
-  async function isReplayAllowed(id: string, consumedAt: number): Promise<boolean> {
-    if (clock.now() - consumedAt >= replayWindowMs) return false;
+  /**
+   * Whether a consumed record is accepted again: two concurrent requests with one refresh token, or a retry after a lost
+   * response, receive the same successor. Not after the successor was used.
+   */
+  async function isReplayAllowed(kind: string, id: string, consumedAt: number): Promise<boolean> {
+    if (kind !== 'RefreshToken' || clock.now() - consumedAt >= replayWindowMs) return false;
     const successorRecord = await records.find<{ token: string }>('Successor', id);
     if (!successorRecord) return true;
     const successor = await records.find('RefreshToken', successorRecord.payload.token);
     return successor?.consumedAt === null;
   }
 
-  async function isConsumed(kind: string, id: string, consumedAt: number | null): Promise<boolean> {
-    if (consumedAt === null) return false;
-    return kind !== 'RefreshToken' || !(await isReplayAllowed(id, consumedAt));
+  async function endGrant(grantId: string): Promise<void> {
+    await grants.end(grantId);
+    await records.remove('Grant', grantId);
   }
 
   return (kind) => ({
@@ -47,7 +44,7 @@ export function createAdapter(parts: AdapterParts): (kind: string) => Adapter {
       const ttlMs = expiresIn === undefined ? UNUSED_CLIENT_TTL_MS : expiresIn * 1_000;
       const options = { ttlMs, family: payload.grantId };
       if (kind !== 'ReplayDetection') return records.put(kind, id, payload, options);
-      // The library checked before, but another replica may have checked at the same time.
+      // The library found no record, but another replica may have checked at the same time.
       if (await records.add(kind, id, payload, options)) throw new errors.InvalidClient('already used');
     },
     async find(id) {
@@ -57,15 +54,18 @@ export function createAdapter(parts: AdapterParts): (kind: string) => Adapter {
       const record = await records.find<AdapterPayload>(kind, id);
       if (!record) return undefined;
       const { payload, consumedAt } = record;
-      if (!(await isConsumed(kind, id, consumedAt))) return payload;
-      return { ...payload, consumed: Math.floor((consumedAt ?? 0) / 1_000) };
+      if (consumedAt === null || (await isReplayAllowed(kind, id, consumedAt))) return payload;
+      return { ...payload, consumed: Math.floor(consumedAt / 1_000) };
     },
     async consume(id) {
       if (await records.consume(kind, id)) return;
-      // Another replica consumed it first.
+      // Another request consumed the record first.
       const record = await records.find<AdapterPayload>(kind, id);
-      if (record && !(await isConsumed(kind, id, record.consumedAt))) return;
-      await endGrant(record?.payload.grantId);
+      if (record) {
+        const { payload, consumedAt } = record;
+        if (consumedAt === null || (await isReplayAllowed(kind, id, consumedAt))) return;
+        if (payload.grantId !== undefined) await endGrant(payload.grantId);
+      }
       throw new errors.InvalidGrant('already used');
     },
     async destroy(id) {
