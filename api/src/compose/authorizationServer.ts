@@ -61,7 +61,7 @@ export function composeAuthorizationServer(context: ComposeContext, parts: Autho
     keys: keys.keySource,
   });
   const issuers = openId?.openIdJagIssuers(settings.idJagIssuers, settings.idJagTenants);
-  const acceptIdJag =
+  const idJagVerifier =
     issuers && issuers.size > 0
       ? createIdJagVerifier({ issuers, audience: issuer, isResource, scope: MCP_SCOPE, records, clock, log })
       : null;
@@ -71,7 +71,7 @@ export function composeAuthorizationServer(context: ComposeContext, parts: Autho
     resources: { isResource, defaultResource: () => `${baseUrl()}${ALL_SERVERS_PATH}` },
     secure: () => origins().secure,
     fetch: createClientFetch({ fetch: egress.documents, fetchLimit, clock }),
-    idJags: openId && acceptIdJag && { accept: acceptIdJag, provisioning: openId.provisioning },
+    idJags: openId && idJagVerifier && { verifier: idJagVerifier, provisioning: openId.provisioning },
   });
   const browser = openId?.browser ?? null;
   const routes = [
@@ -94,5 +94,5 @@ export function composeAuthorizationServer(context: ComposeContext, parts: Autho
     }),
     ...ownClientRoutes({ consents, grants, audit }),
   ];
-  return { issuer, keys, bearers, acceptsIdJags: acceptIdJag !== null, routes };
+  return { issuer, keys, bearers, acceptsIdJags: idJagVerifier !== null, routes };
 }

@@ -10,3 +10,4 @@ const library = await import('oidc-provider');
 console.warn = warn;
 
 export const { default: Provider, errors } = library;
+export type Provider = InstanceType<typeof Provider>;

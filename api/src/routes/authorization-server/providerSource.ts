@@ -24,7 +24,7 @@ export interface ProviderSourceParts {
   readonly records: AuthorizationServerRecords;
   readonly grants: ClientGrants;
   /** Null if no issuer is trusted for ID-JAG assertions. */
-  readonly idJags: { readonly accept: IdJagVerifier; readonly provisioning: Provisioning } | null;
+  readonly idJags: { readonly verifier: IdJagVerifier; readonly provisioning: Provisioning } | null;
   readonly users: Pick<UserStore, 'findById'>;
   /** Fetches metadata documents and keys of clients. */
   readonly fetch: Fetch;
