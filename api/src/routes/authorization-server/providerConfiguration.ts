@@ -11,7 +11,7 @@ import type { UserStore } from '@behalf/gateway/ports';
 import type { Fetch } from '@behalf/kernel';
 import type { AdapterFactory, ClientMetadata, Configuration } from 'oidc-provider';
 import { connectionFailedPage, isLocalRedirect } from './consent.ts';
-import { MCP_SCOPE, MOUNT_PATH, type TokenResources, cookieNames } from './issuer.ts';
+import { MCP_SCOPE, MOUNT_PATH, cookieNames } from './issuer.ts';
 import { INTERACTION_MS } from './limits.ts';
 import { errors } from './oidcProvider.ts';
 
@@ -21,6 +21,13 @@ const INTERACTION_SECONDS = INTERACTION_MS / 1_000;
 /** Identity Assertion JWT Authorization Grant, section 7: authorization server metadata. */
 const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
 const GRANT_SECONDS = GRANT_LIFETIME_MS / 1_000;
+
+/** The resources for which tokens are issued (RFC 8707). */
+export interface TokenResources {
+  /** The resource if a request names none. */
+  defaultResource(): string;
+  isResource(url: string): boolean;
+}
 
 interface ProviderConfigurationParts {
   readonly adapter: AdapterFactory;

@@ -12,8 +12,9 @@ import type { UserStore } from '@behalf/gateway/ports';
 import type { Clock, Fetch, Random } from '@behalf/kernel';
 import type Provider from 'oidc-provider';
 import { readCookie } from '../../http/cookies.ts';
-import { MOUNT_PATH, type TokenResources } from './issuer.ts';
+import { MOUNT_PATH } from './issuer.ts';
 import type { ClientFetchLimit } from './limits.ts';
+import type { TokenResources } from './providerConfiguration.ts';
 
 export interface ProviderSourceParts {
   readonly settings: Readonly<AuthorizationServer>;
