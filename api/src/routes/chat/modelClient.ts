@@ -1,16 +1,10 @@
-import { errorKinds, hasControlCharacter } from '@behalf/contracts';
+import { errorKinds } from '@behalf/contracts';
 import { EgressError, type EgressReason } from '@behalf/egress';
-import {
-  GatewayError,
-  type JsonObject,
-  type Principal,
-  type RequestFields,
-  userFieldsOf,
-} from '@behalf/gateway';
+import { GatewayError, type JsonObject } from '@behalf/gateway';
 import { type Cancellation, type Fetch, abortReason, isObject, toAbortSignal } from '@behalf/kernel';
-import { type EndpointSettings, renderHeader } from '@behalf/settings';
-import type { APIError } from 'openai';
+import type { EndpointSettings } from '@behalf/settings';
 import type OpenAI from 'openai';
+import type { APIError } from 'openai';
 import { version } from '../../runtime/version.ts';
 import {
   MAX_ANSWER_LENGTH,
@@ -79,18 +73,25 @@ export function createCompletionClient(fetch: Fetch): RequestCompletion {
     const { signal } = request;
     try {
       const chunks = await openStream(fetch, endpoint, model, request);
-      const response = await readStream(chunks, request);
-      // The OpenAI library ends an aborted stream without an error.
-      if (signal.aborted) throw abortReason(signal);
-      return response;
+      const response = await readStream(chunks, request.onText);
+      if (!signal.aborted) return response;
     } catch (error) {
-      if (signal.aborted) throw abortReason(signal);
-      throw toModelError(error);
+      if (!signal.aborted) throw toModelError(error);
     }
+    // The OpenAI library ends an aborted stream without an error, or with one of its own.
+    throw abortReason(signal);
   };
 }
 
 type Chunks = AsyncIterable<OpenAI.ChatCompletionChunk>;
+
+/** Sent instead of the headers of the library, which include environment variables and details of this machine. */
+const FIXED_HEADERS = {
+  accept: 'text/event-stream, application/json',
+  'content-type': 'application/json',
+  'user-agent': `behalf/${version}`,
+};
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 async function openStream(
   fetch: Fetch,
@@ -102,30 +103,33 @@ async function openStream(
   const { OpenAI } = await import('openai');
   const client = new OpenAI({
     baseURL,
-    // Replaces the headers of the library, which include environment variables and details of this machine.
     fetch: (url, init) => fetch(url as string, { ...init, headers: { ...FIXED_HEADERS, ...headers } }),
-    ...{ apiKey: 'unused', adminAPIKey: null, organization: null, project: null, webhookSecret: null },
+    // Without these values, the library would read its environment variables.
+    apiKey: 'unused',
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
     // The library would log the messages of a chat.
     logLevel: 'off',
     // The egress has its own deadlines. A retry would be billed twice.
     maxRetries: 0,
     timeout: MAX_TIMEOUT_MS,
   });
-  const extra = Object.entries({ ...addParams, tools: tools.length > 0 ? tools : undefined });
-  const params = Object.fromEntries(extra.filter(([name]) => !dropParams.includes(name)));
-  const body = { ...params, model, messages, stream: true };
-  const streamingBody = body as unknown as OpenAI.ChatCompletionCreateParamsStreaming;
-  return client.chat.completions.create(streamingBody, { signal: toAbortSignal(signal) });
+  const optionalParams = Object.entries({ ...addParams, tools: tools.length > 0 ? tools : undefined });
+  const body: object = {
+    ...Object.fromEntries(optionalParams.filter(([name]) => !dropParams.includes(name))),
+    model,
+    messages,
+    stream: true,
+  };
+  // The configuration may name parameters that the types of the library do not have.
+  return client.chat.completions.create(body as OpenAI.ChatCompletionCreateParamsStreaming, {
+    signal: toAbortSignal(signal),
+  });
 }
 
-const FIXED_HEADERS = {
-  accept: 'text/event-stream, application/json',
-  'content-type': 'application/json',
-  'user-agent': `behalf/${version}`,
-};
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
-
-async function readStream(chunks: Chunks, { onText }: ModelRequest): Promise<ModelResponse> {
+async function readStream(chunks: Chunks, onText: ModelRequest['onText']): Promise<ModelResponse> {
   const callCollector = createCallCollector();
   let text = '';
   let finish: string | undefined;
@@ -155,6 +159,18 @@ async function readStream(chunks: Chunks, { onText }: ModelRequest): Promise<Mod
 function choiceOf(chunk: unknown): JsonObject {
   const { choices } = asRecord(chunk);
   return asRecord(Array.isArray(choices) ? choices[0] : undefined);
+}
+
+/** Model APIs leave out documented members, so each level of a chunk may be missing. */
+function asRecord(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+interface CallDelta {
+  readonly index: number | undefined;
+  readonly id: string | undefined;
+  readonly name: string;
+  readonly args: string;
 }
 
 interface PartialCall {
@@ -208,13 +224,6 @@ export function createCallCollector() {
   };
 }
 
-interface CallDelta {
-  index: number | undefined;
-  id: string | undefined;
-  name: string;
-  args: string;
-}
-
 function parseDelta(value: unknown): CallDelta {
   const { index, id, function: functionFields } = asRecord(value);
   const { name, arguments: args } = asRecord(functionFields);
@@ -226,41 +235,36 @@ function parseDelta(value: unknown): CallDelta {
   };
 }
 
-/** Renders the configured headers for this user. Throws if a placeholder has no value: no request is sent then. */
-export function modelHeaders(
-  { name: endpoint, apiKey, headers }: EndpointSettings,
-  principal: Principal,
-  fields: RequestFields = {},
-): Record<string, string> {
-  const headerValues: Record<string, string> = {};
-  if (apiKey !== undefined) headerValues['authorization'] = `Bearer ${apiKey}`;
-  const values = { user: userFieldsOf(principal), body: { ...fields } };
-  for (const [name, template] of Object.entries(headers)) {
-    const rendered = renderHeader(template, values);
-    if (!rendered.ok) throw headerError(endpoint, name, rendered.placeholders);
-    headerValues[name.toLowerCase()] = rendered.text;
-  }
-  for (const [name, value] of Object.entries(headerValues)) {
-    // Prevents header injection, also from values of the configuration file and the environment.
-    if (hasControlCharacter(value) || /[^\u0000-\u00ff]/.test(value)) throw headerError(endpoint, name, []);
-  }
-  return headerValues;
-}
-
-function headerError(endpoint: string, header: string, placeholders: readonly string[]): GatewayError {
-  const reason =
-    placeholders.length > 0
-      ? `needs ${placeholders.join(', ')}, which has no value for you`
-      : 'has a value that no header can hold';
-  return new GatewayError('MODEL_REFUSED', {
-    detail: `Nothing was sent: the header ${header} of the model "${endpoint}" ${reason}. Ask the operator to correct endpoints.custom.`,
-  });
-}
-
 type ModelCode = 'MODEL_REFUSED' | 'MODEL_RATE_LIMITED' | 'MODEL_UNAVAILABLE';
 
+/** Leaves out the error text of the model API: it may repeat the request or the API key. */
+function toModelError(cause: unknown): GatewayError {
+  if (cause instanceof GatewayError) return cause;
+  const egressError = findEgressError(cause);
+  if (egressError) return createEgressFailure(egressError.reason, cause);
+  const { status, headers } = cause as Partial<APIError>;
+  if (typeof status !== 'number') {
+    return createModelError('MODEL_UNAVAILABLE', 'The response of the model API could not be read.', cause);
+  }
+  const retryAfterMs = status === 429 ? readRetryAfterMs(headers) : undefined;
+  return createModelError(
+    toModelCode(status),
+    `The model API returned status ${status}.`,
+    cause,
+    retryAfterMs,
+  );
+}
+
+/** The library wraps errors of the egress as `cause`. */
+function findEgressError(error: unknown): EgressError | undefined {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if (current instanceof EgressError) return current;
+  }
+  return undefined;
+}
+
 /** Refusals of the egress that the operator can correct. */
-const refusalDetails: Partial<Record<EgressReason, string>> = {
+const REFUSAL_DETAILS: Partial<Record<EgressReason, string>> = {
   redirect_refused: 'The model API responded with a redirect, which the gateway does not follow.',
   certificate_untrusted: 'The certificate of the model API is not trusted.',
   domain_not_allowed: 'The configuration does not allow the domain of the model API.',
@@ -268,36 +272,32 @@ const refusalDetails: Partial<Record<EgressReason, string>> = {
   bad_request: 'A header configured in endpoints.custom cannot be sent.',
 };
 
-const timeoutDetails: Partial<Record<EgressReason, string>> = {
+const TIMEOUT_DETAILS: Partial<Record<EgressReason, string>> = {
   headers_timeout: 'The model API did not start responding in time.',
   connect_timeout: 'The model API did not accept a connection in time.',
   idle_timeout: 'The model API stopped sending before the response was complete.',
   total_timeout: 'The model API did not complete the response in time.',
 };
 
+function createEgressFailure(reason: EgressReason, cause: unknown): GatewayError {
+  const refusal = REFUSAL_DETAILS[reason];
+  if (refusal !== undefined) return createModelError('MODEL_REFUSED', refusal, cause);
+  const outage = TIMEOUT_DETAILS[reason] ?? 'The model API cannot be reached.';
+  return createModelError('MODEL_UNAVAILABLE', outage, cause);
+}
+
+function toModelCode(status: number): ModelCode {
+  if (status === 429) return 'MODEL_RATE_LIMITED';
+  // 408 Request Timeout and 409 Conflict are temporary.
+  const isRefusal = status >= 400 && status < 500 && status !== 408 && status !== 409;
+  return isRefusal ? 'MODEL_REFUSED' : 'MODEL_UNAVAILABLE';
+}
+
 const MAX_RETRY_AFTER_S = 3_600;
 
-/** Leaves out the error text of the model API: it may repeat the request or the API key. */
-function toModelError(error: unknown): GatewayError {
-  if (error instanceof GatewayError) return error;
-  const egress = findEgressError(error);
-  if (egress) {
-    const refusalDetail = refusalDetails[egress.reason];
-    if (refusalDetail !== undefined) return createModelError('MODEL_REFUSED', refusalDetail, error);
-    return createModelError(
-      'MODEL_UNAVAILABLE',
-      timeoutDetails[egress.reason] ?? 'The model API cannot be reached.',
-      error,
-    );
-  }
-  const { status } = error as Partial<APIError>;
-  if (typeof status !== 'number')
-    return createModelError('MODEL_UNAVAILABLE', 'The response of the model API could not be read.', error);
-  const statusDetail = `The model API returned status ${status}.`;
-  if (status === 429)
-    return createModelError('MODEL_RATE_LIMITED', statusDetail, error, getRetryAfterMs(error as APIError));
-  const isClientError = status >= 400 && status < 500 && status !== 408 && status !== 409;
-  return createModelError(isClientError ? 'MODEL_REFUSED' : 'MODEL_UNAVAILABLE', statusDetail, error);
+function readRetryAfterMs(headers: APIError['headers']): number | undefined {
+  const seconds = Number(headers?.get('retry-after') ?? NaN);
+  return seconds > 0 && seconds <= MAX_RETRY_AFTER_S ? Math.ceil(seconds * 1000) : undefined;
 }
 
 function createModelError(
@@ -309,21 +309,4 @@ function createModelError(
   const { title, action } = errorKinds[code];
   const detail = `${title}. ${reason} ${action}`;
   return new GatewayError(code, { detail, cause, ...(retryAfterMs !== undefined && { retryAfterMs }) });
-}
-
-/** The library wraps errors of the egress as `cause`. */
-function findEgressError(error: unknown): EgressError | undefined {
-  for (let current = error; current instanceof Error; current = current.cause)
-    if (current instanceof EgressError) return current;
-  return undefined;
-}
-
-function getRetryAfterMs({ headers }: Pick<APIError, 'headers'>): number | undefined {
-  const seconds = Number(headers?.get('retry-after') ?? NaN);
-  return seconds > 0 && seconds <= MAX_RETRY_AFTER_S ? Math.ceil(seconds * 1000) : undefined;
-}
-
-/** Model APIs leave out documented members, so each level of a chunk may be missing. */
-function asRecord(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
 }

@@ -3,7 +3,7 @@ import { GatewayError, type Principal, type UserPrincipal } from '@behalf/gatewa
 import { type Clock, type Fetch, LruMap, withTimeout } from '@behalf/kernel';
 import type { EndpointSettings } from '@behalf/settings';
 import type { Logger } from '../../runtime/logger.ts';
-import { modelHeaders } from './modelClient.ts';
+import { renderModelHeaders } from './modelHeaders.ts';
 
 /** The models of `endpoints.custom` in the current configuration, and those that their APIs list. */
 export interface Models {
@@ -102,7 +102,7 @@ export function createFetchModels({ fetch, clock, logger }: FetchModelsParts): F
   return async (endpoint, caller) => {
     let headers: Record<string, string>;
     try {
-      headers = modelHeaders(endpoint, caller);
+      headers = renderModelHeaders(endpoint, caller);
     } catch {
       // A header contains a placeholder that has a value only within a conversation.
       return [];

@@ -29,14 +29,9 @@ import {
   MAX_ANSWER_MS,
   MAX_MODEL_INPUT_LENGTH,
 } from './limits.ts';
-import {
-  type ModelMessage,
-  type ModelResponse,
-  type RequestCompletion,
-  type RequestedCall,
-  modelHeaders,
-} from './modelClient.ts';
+import type { ModelMessage, ModelResponse, RequestCompletion, RequestedCall } from './modelClient.ts';
 import { fitMessages, shorten, systemMessage, toTurns } from './modelContext.ts';
+import { renderModelHeaders } from './modelHeaders.ts';
 import type { ChosenModel } from './models.ts';
 import {
   type ArgumentBudget,
@@ -205,7 +200,7 @@ async function requestCompletion(
     return emit('text', { text });
   };
   try {
-    const headers = modelHeaders(model.endpoint, await reauthenticate(), fields);
+    const headers = renderModelHeaders(model.endpoint, await reauthenticate(), fields);
     const request = { messages, tools, headers, signal: run.signal, onText };
     return await parts.requestCompletion(model.endpoint, model.model, request);
   } catch (error) {
