@@ -1,24 +1,25 @@
 import { type Env, isLoopbackHost } from '@behalf/contracts';
 import { type SessionCookie, createSessionCookie } from './cookies.ts';
 
-const ANY_ADDRESS = new Set(['0.0.0.0', '::', '[::]']);
-
 /** The origins at which browsers reach the gateway. */
 export interface Origins {
   /** The base of the URLs that the gateway prints and redirects to. */
   readonly baseUrl: string;
   /** True if cookies are sent over https only. */
   readonly secure: boolean;
-  /** The gateway listens on all addresses without PUBLIC_URL, so it only knows the origin of browsers on this host. */
+  /** Without PUBLIC_URL, a gateway that listens on all addresses only knows the origin of browsers on its own host. */
   readonly onlyLoopbackCanSignIn: boolean;
-  /** Whether an `Origin` header names our own pages. The Host header is not used: a DNS rebinding page sends it as well. */
+  /** Whether an `Origin` header names our own pages. The Host header does not prove that (DNS rebinding). */
   isOwnOrigin(origin: string): boolean;
   /**
-   * Whether a Host header is accepted. On loopback only loopback names are: a page that rebinds its own name to 127.0.0.1
-   * is same-origin with itself and would otherwise pass as a program (DNS rebinding).
+   * Whether a Host header is accepted. A gateway on loopback accepts loopback names only. Otherwise a page that rebinds its
+   * own name to 127.0.0.1 (DNS rebinding) would be same-origin with the gateway and pass as a program.
    */
   isAllowedHost(host: string | undefined): boolean;
 }
+
+const ANY_ADDRESS = new Set(['0.0.0.0', '::', '[::]']);
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'] as const;
 
 export function createOrigins({ PUBLIC_URL, HOST }: Pick<Env, 'PUBLIC_URL' | 'HOST'>, port: number): Origins {
   if (PUBLIC_URL !== undefined) {
@@ -33,10 +34,10 @@ export function createOrigins({ PUBLIC_URL, HOST }: Pick<Env, 'PUBLIC_URL' | 'HO
   }
   const isLoopback = isLoopbackHost(HOST);
   const isAnyAddress = ANY_ADDRESS.has(HOST);
-  const hostNames = isLoopback || isAnyAddress ? ['localhost', '127.0.0.1', '[::1]'] : [bracketIpv6(HOST)];
+  const hostNames = isLoopback || isAnyAddress ? LOOPBACK_NAMES : ([bracketIpv6(HOST)] as const);
   const ownOrigins = new Set(hostNames.map((name) => `http://${name}:${port}`));
   return {
-    baseUrl: `http://${hostNames[0] ?? 'localhost'}:${port}`,
+    baseUrl: `http://${hostNames[0]}:${port}`,
     secure: false,
     onlyLoopbackCanSignIn: isAnyAddress,
     isOwnOrigin: (other) => ownOrigins.has(other),
@@ -48,21 +49,27 @@ function bracketIpv6(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
 
+/** A socket on which this process listens. */
+interface Listener {
+  readonly address: string;
+  readonly port: number;
+}
+
 /** The address of this process. With PORT=0 the port, and so the origins, are known only once the server listens. */
 export interface PublicAddress {
   readonly origins: () => Origins;
   readonly baseUrl: () => string;
   readonly cookie: () => SessionCookie;
-  /** The sockets of this process. Egress refuses to connect to them. */
-  readonly listeners: () => readonly { address: string; port: number }[];
-  /** Returns the base URL. */
+  /** Egress refuses to connect to these sockets. */
+  readonly listeners: () => readonly Listener[];
+  /** Sets the port. Returns the base URL. */
   readonly onListening: (port: number) => string;
 }
 
 export function createPublicAddress(env: Pick<Env, 'PUBLIC_URL' | 'HOST' | 'PORT'>): PublicAddress {
   let origins = createOrigins(env, env.PORT);
   let cookie = createSessionCookie(origins);
-  let listeners: readonly { address: string; port: number }[] = [];
+  let listeners: readonly Listener[] = [];
   return {
     origins: () => origins,
     baseUrl: () => origins.baseUrl,
