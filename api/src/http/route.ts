@@ -5,8 +5,8 @@ import type { Cancellation } from '@behalf/kernel';
 import type { Request, Response } from 'express';
 
 /**
- * Who may call a route. `caller`: users and service principals; `signed-in`: users; `admin`: users with the role ADMIN.
- * Every route that is not `public` requires authentication.
+ * The callers that a route accepts. `public`: anyone, without authentication; `caller`: users and service principals;
+ * `signed-in`: users; `admin`: users with the role ADMIN.
  */
 export type RouteAccess = 'public' | 'caller' | 'signed-in' | 'admin';
 
@@ -16,7 +16,7 @@ export type RouteScope = ApiKeyScope | 'none';
 interface RouteBase {
   readonly method: 'get' | 'post' | 'patch' | 'put' | 'delete';
   readonly path: string;
-  /** CORS: open to pages of the origins in `mcpSettings.endpoint.allowedOrigins`. The session cookie is ignored for such pages. */
+  /** Accepts requests from pages of `mcpSettings.endpoint.allowedOrigins` (CORS). Their session cookie is ignored. */
   readonly allowsCrossOrigin?: true;
 }
 
@@ -27,7 +27,7 @@ interface PublicRoute extends RouteBase {
   handle(req: Request, res: Response): unknown;
 }
 
-/** The handler has a `caller` parameter, so a route without authentication does not compile. */
+/** Only authenticated routes pass a `caller`, so a handler that needs one does not compile as a public route. */
 interface CallerRoute extends RouteBase {
   readonly access: 'caller';
   readonly scope: RouteScope;
@@ -69,7 +69,7 @@ export interface FastRoute extends RouteBase {
 
 export type ExpressRoute = PublicRoute | CallerRoute | SignedInRoute;
 
-/** `compose/gateway.ts` lists all routes. The checks before both kinds are the same. */
+/** `compose/routes.ts` lists all routes. Both kinds pass the same checks before the handler runs. */
 export type Route = ExpressRoute | FastRoute;
 
 export function isFastRoute(route: Route): route is FastRoute {
@@ -85,7 +85,6 @@ type PathParamNames<Path extends string> = Path extends `${string}:${infer Rest}
 
 /** An Express request with the path parameters of its route. */
 type RouteRequest<Path extends string> = Request<Record<PathParamNames<Path>, string>>;
-type PublicHandler<Path extends string> = (req: RouteRequest<Path>, res: Response) => unknown;
 type Handler<Path extends string, Caller> = (
   req: RouteRequest<Path>,
   res: Response,
@@ -95,7 +94,7 @@ type Handler<Path extends string, Caller> = (
 export function publicRoute<const Path extends string>(
   method: RouteBase['method'],
   path: Path,
-  handle: PublicHandler<Path>,
+  handle: (req: RouteRequest<Path>, res: Response) => unknown,
   options: Pick<PublicRoute, 'raw' | 'allowsCrossOrigin'> = {},
 ): PublicRoute {
   return { method, path, access: 'public', ...options, handle: handle as PublicRoute['handle'] };
