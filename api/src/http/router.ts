@@ -6,13 +6,14 @@ import type { FastRoute } from './route.ts';
 import { apiHeaders } from './securityHeaders.ts';
 
 interface FastRouterParts {
-  routes: readonly FastRoute[];
-  admission: Admission;
-  headers: Readonly<Record<string, string>>;
-  problemOf: (error: unknown, req: IncomingMessage) => ProblemResponse;
+  readonly routes: readonly FastRoute[];
+  readonly admission: Admission;
+  /** The security headers. Responses contain those that matter for an API. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly problemOf: (error: unknown, req: IncomingMessage) => ProblemResponse;
 }
 
-/** Serves requests for fast routes and returns true. Other requests are left to Express. */
+/** Serves the request and returns true if its route is fast. Otherwise Express must serve it. */
 type FastRouter = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 /**
@@ -23,27 +24,45 @@ export function createFastRouter({ routes, admission, headers, problemOf }: Fast
   const matchers = routes.map((route) => ({
     route,
     method: route.method.toUpperCase(),
-    match: createMatchPath(route.path),
+    matchPath: createMatchPath(route.path),
   }));
-  const endBatched = createBatchedResponses();
-  const prefixes = pathPrefixes(routes.map(({ path }) => path));
+  const prefixes = findStaticPrefixes(routes);
+  const securityHeaders = apiHeaders(headers);
   // A flat list, because Node copies a header object for each response.
   const jsonHeaders = Object.entries({
-    ...apiHeaders(headers),
+    ...securityHeaders,
     'Content-Type': 'application/json; charset=utf-8',
   }).flat();
+  const endBatched = createBatchedResponses();
+
+  function handleFast(req: IncomingMessage, res: ServerResponse): boolean {
+    const url = req.url ?? '/';
+    const queryStart = url.indexOf('?');
+    const path = queryStart === -1 ? url : url.slice(0, queryStart);
+    if (!prefixes.some((prefix) => path.startsWith(prefix))) return false;
+    const segments = segmentsOf(path);
+    for (const { route, method, matchPath } of matchers) {
+      if (req.method !== method) continue;
+      const params = matchPath(segments);
+      if (params === null) continue;
+      void serve(req, res, route, params, queryStart === -1 ? '' : url.slice(queryStart + 1));
+      return true;
+    }
+    return false;
+  }
 
   async function serve(
+    req: IncomingMessage,
+    res: ServerResponse,
     route: FastRoute,
     params: Readonly<Record<string, string>>,
     query: string,
-    req: IncomingMessage,
-    res: ServerResponse,
   ): Promise<void> {
     try {
       admission.check(req);
       if (route.isTokenOnly) admission.checkOrigin(req);
       const authenticated = admission.authenticate(req, route);
+      // Awaiting a caller from the cache would cost a microtask.
       const caller = authenticated instanceof Promise ? await authenticated : authenticated;
       const body = await readJsonBody(req);
       await route.handleFast({
@@ -61,11 +80,11 @@ export function createFastRouter({ routes, admission, headers, problemOf }: Fast
         },
       });
     } catch (error) {
-      sendError(route, req, res, error);
+      sendError(req, res, route, error);
     }
   }
 
-  function sendError(route: FastRoute, req: IncomingMessage, res: ServerResponse, error: unknown): void {
+  function sendError(req: IncomingMessage, res: ServerResponse, route: FastRoute, error: unknown): void {
     if (res.destroyed) return;
     if (res.headersSent) {
       res.destroy();
@@ -74,7 +93,7 @@ export function createFastRouter({ routes, admission, headers, problemOf }: Fast
     const { problem, headers: problemHeaders } = problemOf(error, req);
     const text = route.formatError ? route.formatError(problem, error) : JSON.stringify(problem);
     res.writeHead(problem.status, {
-      ...apiHeaders(headers),
+      ...securityHeaders,
       ...problemHeaders,
       'Content-Type': `application/${route.formatError ? 'json' : 'problem+json'}; charset=utf-8`,
       'Content-Length': Buffer.byteLength(text),
@@ -84,36 +103,17 @@ export function createFastRouter({ routes, admission, headers, problemOf }: Fast
     res.end(text);
   }
 
-  return (req, res) => {
-    const url = req.url ?? '/';
-    const queryStart = url.indexOf('?');
-    const path = queryStart === -1 ? url : url.slice(0, queryStart);
-    if (!prefixes.some((prefix) => path.startsWith(prefix))) return false;
-    const segments = segmentsOf(path);
-    for (const { route, method, match } of matchers) {
-      if (req.method !== method) continue;
-      const params = match(segments);
-      if (params === null) continue;
-      void serve(route, params, queryStart === -1 ? '' : url.slice(queryStart + 1), req, res);
-      return true;
-    }
-    return false;
-  };
-}
-
-/** The static prefixes of the fast routes. Most other requests are rejected by comparing them. */
-function pathPrefixes(paths: readonly string[]): readonly string[] {
-  const staticPrefixes = [...new Set(paths.map((path) => path.replace(/\/?:.*$/, '')))];
-  return staticPrefixes.filter(
-    (path) => !staticPrefixes.some((other) => other !== path && path.startsWith(other)),
-  );
+  return handleFast;
 }
 
 /**
- * Matches a path such as `/api/mcp/servers/:serverName/tools` as Express does. Returns the decoded parameters; null if it
- * does not match.
+ * The paths of the routes up to their first variable, without those that start with another one. Comparing a path with them
+ * rejects most requests for other routes.
  */
-type MatchPath = (segments: readonly string[]) => Readonly<Record<string, string>> | null;
+function findStaticPrefixes(routes: readonly FastRoute[]): readonly string[] {
+  const prefixes = [...new Set(routes.map(({ path }) => path.replace(/\/?:.*$/, '')))];
+  return prefixes.filter((prefix) => !prefixes.some((other) => other !== prefix && prefix.startsWith(other)));
+}
 
 /** The segments of a path. One trailing slash is ignored, as in Express. */
 export function segmentsOf(path: string): readonly string[] {
@@ -122,18 +122,25 @@ export function segmentsOf(path: string): readonly string[] {
   return segments;
 }
 
+/** Returns the decoded parameters; null if the path does not match. */
+type MatchPath = (segments: readonly string[]) => Readonly<Record<string, string>> | null;
+
+/** Matches a path such as `/api/mcp/servers/:serverName/tools` as Express does. */
 export function createMatchPath(pattern: string): MatchPath {
+  const literals: { readonly text: string; readonly index: number }[] = [];
+  const variables: { readonly name: string; readonly index: number }[] = [];
   const patternSegments = pattern.split('/');
-  const literals = patternSegments.flatMap((text, index) => (text.startsWith(':') ? [] : [{ text, index }]));
-  const variables = patternSegments.flatMap((text, index) =>
-    text.startsWith(':') ? [{ name: text.slice(1), index }] : [],
-  );
+  for (const [index, text] of patternSegments.entries()) {
+    if (text.startsWith(':')) variables.push({ name: text.slice(1), index });
+    else literals.push({ text, index });
+  }
+
   return (segments) => {
     if (segments.length !== patternSegments.length) return null;
     for (const { text, index } of literals) if (segments[index] !== text) return null;
     const params: Record<string, string> = {};
     for (const { name, index } of variables) {
-      const value = decode(segments[index] ?? '');
+      const value = decodeSegment(segments[index] ?? '');
       if (value === null) return null;
       params[name] = value;
     }
@@ -141,39 +148,40 @@ export function createMatchPath(pattern: string): MatchPath {
   };
 }
 
-function decode(value: string): string | null {
-  if (value === '') return null;
-  if (!value.includes('%')) return value;
+/** Null if the segment is empty or not valid percent-encoding. */
+function decodeSegment(segment: string): string | null {
+  if (segment === '') return null;
+  if (!segment.includes('%')) return segment;
   try {
-    return decodeURIComponent(value);
+    return decodeURIComponent(segment);
   } catch {
     return null;
   }
 }
 
-/**
- * Flushes responses in `setImmediate`, so that upstream requests of the same event loop turn are sent first, and a client
- * that waits for several responses wakes up once. Each wake-up costs about as much CPU as a call.
- */
 type EndBatched = (res: ServerResponse, text: string) => void;
 
+/**
+ * Ends responses in `setImmediate`, so that upstream requests of the same event loop turn are sent first, and a client that
+ * waits for several responses wakes up once. Each wake-up costs about as much CPU as a call.
+ */
 export function createBatchedResponses(): EndBatched {
   let pending: [res: ServerResponse, text: string][] = [];
-  function flush(): void {
+
+  function endPending(): void {
     const batch = pending;
     pending = [];
-    for (const [res, text] of batch) end(res, text);
+    for (const [res, text] of batch) {
+      try {
+        res.end(text);
+      } catch {
+        // The other responses must be sent as well.
+        res.destroy();
+      }
+    }
   }
-  return (res, text) => {
-    if (pending.push([res, text]) === 1) setImmediate(flush);
-  };
-}
 
-function end(res: ServerResponse, text: string): void {
-  try {
-    res.end(text);
-  } catch {
-    // The other responses must be sent as well.
-    res.destroy();
-  }
+  return (res, text) => {
+    if (pending.push([res, text]) === 1) setImmediate(endPending);
+  };
 }
