@@ -7,12 +7,12 @@ import type { Log } from '../upstream/upstream.ts';
 import type { Roles } from './roles.ts';
 
 /**
- * Decides whether callers' tokens may be exchanged for a server (On-Behalf-Of). The user who last changed its security
- * fields decides where the tokens go.
+ * Decides whether callers' tokens may be exchanged for a server (On-Behalf-Of). The author of a server is the user who last
+ * changed its security fields, and so decided where the tokens go.
  *
  * Invariants:
- * - Servers of the operator are trusted. A user's or an administrator's decision is trusted while that user's account is
- *   active and the current role has CONFIGURE_OBO.
+ * - Servers of the operator are trusted. Other servers are trusted while the author's account is active and the author's
+ *   current role has CONFIGURE_OBO.
  * - The account and the roles are at most two seconds old. If either is unknown, the server is not trusted.
  * - A role that a token assigned counts only for `authorMaxAgeMs` after a token last confirmed it. The gateway sees a
  *   token only when its owner connects: without this limit, the role of a user who left would count forever.
@@ -38,7 +38,7 @@ export interface OboTrustParts {
 }
 
 const MAX_AUTHORS = 10_000;
-/** How often an account that changes during the read is read again. */
+/** The account and the roles are read again if either changes during the read. */
 const MAX_READS = 3;
 /** How far the clock of an issuer may be ahead. */
 const MAX_CLOCK_SKEW_MS = 5 * 60 * 1000;
@@ -47,7 +47,9 @@ export function createOboTrust(parts: OboTrustParts): OboTrust {
   const { users, roles, changes, clock, authorMaxAgeMs } = parts;
   const warnBeforeExpiry = createExpiryWarning(parts);
   const authors = createReplicatedCache<UserRecord | null>({
-    ...{ changes, clock, maxEntries: MAX_AUTHORS },
+    changes,
+    clock,
+    maxEntries: MAX_AUTHORS,
     affectedBy({ topic, id }) {
       if (topic !== 'users') return undefined;
       return id === '*' ? 'all' : { key: id };
@@ -56,6 +58,50 @@ export function createOboTrust(parts: OboTrustParts): OboTrust {
     isUsable: (author, readAt) =>
       author === null || getRemainingMs(author) > 0 || clock.now() - readAt < MAX_STALENESS_MS,
   });
+
+  function isTrusted(server: ServerSnapshot): boolean | Promise<boolean> {
+    const { source, securityDecision } = server;
+    if (source === 'yaml') return true;
+    if (!securityDecision?.isIntact) return false;
+    const { decidedBy } = securityDecision;
+    // The override leaves the operator's security fields unchanged. A user's server has no such fields.
+    if (decidedBy === null) return source === 'config';
+    const author = getCurrentAuthor(decidedBy);
+    if (author !== undefined) return isAuthorTrusted(author, server);
+    // A later answer would be older than two seconds.
+    return withTimeout(clock, MAX_STALENESS_MS, readTrust(decidedBy, server), () => false);
+  }
+
+  /** The cached account; null if it does not exist. Undefined unless both the account and the roles are current. */
+  function getCurrentAuthor(userId: string): UserRecord | null | undefined {
+    return roles.isFresh() ? authors.get(userId) : undefined;
+  }
+
+  async function readTrust(userId: string, server: ServerSnapshot): Promise<boolean> {
+    try {
+      for (let reads = 0; reads < MAX_READS; reads += 1) {
+        await Promise.all([
+          authors.read(userId, () => users.findById(userId)),
+          roles.isFresh() ? undefined : roles.refresh(),
+        ]);
+        // Undefined if the account or the roles changed during the read, or if the read took too long.
+        const author = getCurrentAuthor(userId);
+        if (author !== undefined) return isAuthorTrusted(author, server);
+      }
+      return false;
+    } catch {
+      return false;
+    }
+  }
+
+  function isAuthorTrusted(author: UserRecord | null, server: ServerSnapshot): boolean {
+    const { tenant } = server;
+    if (author?.tenant !== tenant || author.disabledAt !== null) return false;
+    if (!roles.roleHasPermission(tenant, author.role, 'CONFIGURE_OBO')) return false;
+    const remainingMs = getRemainingMs(author);
+    warnBeforeExpiry(author, server, remainingMs);
+    return remainingMs > 0;
+  }
 
   /** The time for which the author's role still counts. */
   function getRemainingMs({ roleSource, roleConfirmedAt }: UserRecord): number {
@@ -67,82 +113,39 @@ export function createOboTrust(parts: OboTrustParts): OboTrust {
     return roleConfirmedAt + authorMaxAgeMs - now;
   }
 
-  function canConfigure(author: UserRecord | null, server: ServerSnapshot): boolean {
-    const { tenant } = server;
-    if (author?.tenant !== tenant || author.disabledAt !== null) return false;
-    if (!roles.roleHasPermission(tenant, author.role, 'CONFIGURE_OBO')) return false;
-    const remainingMs = getRemainingMs(author);
-    warnBeforeExpiry(author, server, remainingMs);
-    return remainingMs > 0;
-  }
-
-  /** Undefined unless both the account and the roles are current. */
-  const findCurrent = (userId: string) => (roles.isFresh() ? authors.get(userId) : undefined);
-
-  async function readTrust(userId: string, server: ServerSnapshot): Promise<boolean> {
-    try {
-      for (let reads = 0; reads < MAX_READS; reads += 1) {
-        await Promise.all([
-          authors.read(userId, () => users.findById(userId)),
-          roles.isFresh() ? undefined : roles.refresh(),
-        ]);
-        // Undefined if the account or the roles changed during the read, or if the read took too long.
-        const author = findCurrent(userId);
-        if (author !== undefined) return canConfigure(author, server);
-      }
-      return false;
-    } catch {
-      return false;
-    }
-  }
-
-  return {
-    isTrusted(server) {
-      const { source, securityDecision } = server;
-      if (source === 'yaml') return true;
-      if (!securityDecision?.isIntact) return false;
-      const { decidedBy } = securityDecision;
-      // The override leaves the operator's security fields unchanged. A user's server has no such fields.
-      if (decidedBy === null) return source === 'config';
-      const author = findCurrent(decidedBy);
-      if (author !== undefined) return canConfigure(author, server);
-      // A later answer would be older than two seconds.
-      return withTimeout(clock, MAX_STALENESS_MS, readTrust(decidedBy, server), () => false);
-    },
-    close: () => authors.close(),
-  };
+  return { isTrusted, close: () => authors.close() };
 }
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 const WARN_BEFORE_MS = 3 * DAY_MS;
-const MAX_REPORTED = 10_000;
 
 /** Warns administrators once a day per author, before and after the author's role expires. */
-function createExpiryWarning({
-  clock,
-  authorMaxAgeMs,
-  log,
-  audit,
-}: Pick<OboTrustParts, 'clock' | 'authorMaxAgeMs' | 'log' | 'audit'>) {
+function createExpiryWarning({ clock, authorMaxAgeMs, log, audit }: OboTrustParts) {
   // With a short limit, three days could be the whole time.
   const warnBeforeMs = Math.min(WARN_BEFORE_MS, authorMaxAgeMs / 4);
-  const lastReported = new LruMap<string, { readonly event: string; readonly at: number }>(MAX_REPORTED);
+  const lastWarnings = new LruMap<string, { readonly event: string; readonly at: number }>(MAX_AUTHORS);
 
   return ({ id, tenant }: UserRecord, server: ServerSnapshot, remainingMs: number): void => {
     if (remainingMs > warnBeforeMs) return;
     const isExpired = remainingMs <= 0;
     const event = isExpired ? 'obo_author_expired' : 'obo_author_expiring';
-    const last = lastReported.get(id);
+    const last = lastWarnings.get(id);
     const now = clock.now();
     if (last?.event === event && now - last.at < DAY_MS) return;
-    lastReported.set(id, { event, at: now });
+    lastWarnings.set(id, { event, at: now });
     const hoursLeft = Math.max(0, Math.floor(remainingMs / HOUR_MS));
     log(event, { tenant, author: id, server: server.name, hoursLeft });
     audit.note({
-      ...{ kind: 'permission', action: isExpired ? 'obo.author_expired' : 'obo.author_expiring', tenant },
-      ...{ actor: { kind: 'gateway', id: '' }, door: 'gateway', outcome: isExpired ? 'refused' : 'ok' },
-      ...{ server: server.name, serverId: server.id, subject: id },
+      kind: 'permission',
+      action: isExpired ? 'obo.author_expired' : 'obo.author_expiring',
+      tenant,
+      actor: { kind: 'gateway', id: '' },
+      door: 'gateway',
+      outcome: isExpired ? 'refused' : 'ok',
+      server: server.name,
+      serverId: server.id,
+      subject: id,
     });
   };
 }
