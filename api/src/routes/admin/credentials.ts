@@ -10,7 +10,7 @@ import {
   diagnose,
   toPrincipal,
 } from '@behalf/gateway';
-import type { UserStore } from '@behalf/gateway/ports';
+import type { UserRecord, UserStore } from '@behalf/gateway/ports';
 import { recordSuccess } from '../../http/audit.ts';
 import { createDisconnectSignal, readBody } from '../../http/request.ts';
 import { type Route, adminRoute } from '../../http/route.ts';
@@ -30,20 +30,25 @@ export function diagnoseUserRoute({ diagnosis, users, audit }: DiagnoseUserParts
     const { serverName, userId } = readBody(req, DiagnoseUserRequest);
     const user = await users.view(caller, userId);
     await recordSuccess(audit, caller, {
-      ...{ kind: 'credential', action: 'credential.diagnose', door: 'admin' },
-      ...{ server: serverName, subject: user.id },
+      kind: 'credential',
+      action: 'credential.diagnose',
+      door: 'admin',
+      server: serverName,
+      subject: user.id,
     });
     if (user.disabledAt !== null) {
       throw new GatewayError('REQUEST_INVALID', {
         detail: 'This account is disabled, so all of its calls fail.',
       });
     }
-    // A bearer principal without a subject token, so the diagnosis cannot exchange anything on behalf of the user.
-    const principal = toPrincipal(user, { via: 'bearer' });
-    const signal = createDisconnectSignal(res);
-    res.json(
-      await diagnose(diagnosis, serverName, { principal, door: 'rest', signal, isForOtherUser: true }),
-    );
+    const result = await diagnose(diagnosis, serverName, {
+      // A bearer principal without a subject token, so the diagnosis cannot exchange anything on behalf of the user.
+      principal: toPrincipal(user, { via: 'bearer' }),
+      door: 'rest',
+      signal: createDisconnectSignal(res),
+      isForOtherUser: true,
+    });
+    res.json(result);
   });
 }
 
@@ -54,36 +59,42 @@ interface ReauthRouteParts {
   readonly audit: Pick<Audit, 'record'>;
 }
 
-const PAGE_SIZE = 200;
-
 /** Requires a new sign-in from every user of the tenant who has a grant at the server. The stored tokens are kept. */
 export function reauthRoute({ registry, vault, users, audit }: ReauthRouteParts): Route {
-  async function markCredentials(tenant: string, serverId: string): Promise<number> {
-    let marked = 0;
-    for (let after: string | null = null; ;) {
-      const page = await users.list(tenant, { after, limit: PAGE_SIZE });
-      for (const { id: userId } of page) {
-        const credentials = await vault.list(tenant, credentialHolder({ userId }), serverId);
-        for (const credential of credentials) {
-          if (credential.kind !== 'oauth_code') continue;
-          if (await vault.requireSignIn(credential, 'interaction_required')) marked += 1;
-        }
-      }
-      const last = page.at(-1);
-      if (!last || page.length < PAGE_SIZE) return marked;
-      after = last.id;
-    }
-  }
-
   return adminRoute('post', '/api/admin/credentials/reauth', async (req, res, caller) => {
     const { serverName } = readBody(req, ReauthCampaignRequest);
     const server = registry.find(caller.tenant, serverName);
     if (!server) throw new GatewayError('MCP_SERVER_NOT_FOUND');
-    const marked = await markCredentials(caller.tenant, server.id);
+    let marked = 0;
+    for await (const { id: userId } of listUsers(users, caller.tenant)) {
+      const credentials = await vault.list(caller.tenant, credentialHolder({ userId }), server.id);
+      for (const credential of credentials) {
+        if (credential.kind !== 'oauth_code') continue;
+        if (await vault.requireSignIn(credential, 'interaction_required')) marked += 1;
+      }
+    }
     await recordSuccess(audit, caller, {
-      ...{ kind: 'credential', action: 'credential.reauth', door: 'admin' },
-      ...{ server: server.name, serverId: server.id, count: marked },
+      kind: 'credential',
+      action: 'credential.reauth',
+      door: 'admin',
+      server: server.name,
+      serverId: server.id,
+      count: marked,
     });
     res.json({ marked });
   });
+}
+
+const PAGE_SIZE = 200;
+
+/** All users of the tenant, read page by page. */
+async function* listUsers(users: Pick<UserStore, 'list'>, tenant: string): AsyncGenerator<UserRecord> {
+  let after: string | null = null;
+  for (;;) {
+    const page: UserRecord[] = await users.list(tenant, { after, limit: PAGE_SIZE });
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < PAGE_SIZE) return;
+    after = last.id;
+  }
 }
