@@ -69,7 +69,7 @@ import { createDiagnosisNetwork } from '../runtime/network.ts';
 import { version } from '../runtime/version.ts';
 import type { ComposedAccess } from './access.ts';
 import type { ComposeContext } from './context.ts';
-import { type ClientUrls, composeOAuth } from './oauth.ts';
+import { composeOAuth } from './oauth.ts';
 import { composeObo } from './obo.ts';
 import type { Vault } from './vault.ts';
 
@@ -79,7 +79,8 @@ interface ServersParts {
   readonly access: ComposedAccess;
   readonly vault: Vault;
   readonly exchanges: Pick<ExchangeStats, 'count'>;
-  readonly clientUrls?: ClientUrls;
+  /** The metadata URLs of the gateway as OAuth client, where they differ from the defaults. */
+  readonly clientUrls?: OAuthServicesParts['clientUrls'];
 }
 
 /** The services of this subsystem that entry points and routes use. */
@@ -276,9 +277,10 @@ export async function composeServers(context: ComposeContext, parts: ServersPart
   });
   disposables.add(setPeriodic(DRAFT_SWEEP_MS, clock, () => drafts.sweep()));
   const oauth = composeOAuth(context, {
-    ...{ ...parts, vault, registry, retiring, drafts, audit },
+    ...{ vault, registry, retiring, drafts, audit },
     readHolderValues: readValues,
     probe: createGrantProbe({ ...callParts, ...openParts }),
+    clientUrls: parts.clientUrls,
   });
 
   // Management.
