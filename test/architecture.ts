@@ -33,15 +33,7 @@ export const packageRules: readonly PackageRule[] = [
     folder: 'packages/gateway',
     // The compiled definition of a server (ADR 9).
     ownPackages: ['@behalf/contracts', '@behalf/kernel', '@behalf/settings'],
-    npm: [
-      '@azure/msal-node',
-      '@modelcontextprotocol/client',
-      'ajv',
-      'jose',
-      'openid-client',
-      're2js',
-      'ws',
-    ],
+    npm: ['@azure/msal-node', '@modelcontextprotocol/client', 'ajv', 'jose', 'openid-client', 're2js', 'ws'],
     node: 'all',
   },
   {
