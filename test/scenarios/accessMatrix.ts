@@ -1,10 +1,10 @@
-/** Who asks. `former` wrote a server while their role let them, and their role was taken down since. */
+/** The kinds of callers. `former` created a server with a role that permitted it, and has the role USER since then. */
 export const matrixActors = ['anonymous', 'user', 'creator', 'editor', 'owner', 'admin', 'former'] as const;
 export type Actor = (typeof matrixActors)[number];
 
-/** What one of them sends: the names in the path are those of the actor's own case unless the row says otherwise. */
+/** The request of each actor, with the expected status. */
 export interface MatrixRow {
-  /** One status for each of `actors`, in their order. */
+  /** One status for each of `matrixActors`, in their order. */
   readonly expectedStatuses: readonly [number, number, number, number, number, number, number];
   readonly body?: unknown;
   readonly query?: string;
@@ -17,9 +17,10 @@ const createDefinition = (title: string) => ({
 });
 
 /**
- * Every route with every kind of caller. A route that is missing here fails the test: the list of routes is the
- * router's own. `user` and `creator` have nothing to do with the server in question, so to them it does not exist.
- * An administrator looks after it without using it; `former` still uses it and may not change it any more.
+ * Every route with every kind of caller. The test compares it with the routes of the gateway and fails if one is
+ * missing. `npm run schema` renders it in docs/reference/permissions.md. The server under test is not shared with
+ * `user` and `creator`, so requests for it return 404 to them. `admin` manages it but cannot use it; `former` uses it
+ * but cannot change it.
  */
 export const accessMatrix: Readonly<Record<string, MatrixRow>> = {
   // Public doors.

@@ -23,7 +23,13 @@ import {
   type ServerSnapshot,
 } from '@behalf/gateway';
 import type { Clock, Fetch, Send } from '@behalf/kernel';
-import { type Settings, type Template, isMicrosoftAuthority, renderUrl } from '@behalf/settings';
+import {
+  LOGIN_PROVIDER,
+  type Settings,
+  type Template,
+  isMicrosoftAuthority,
+  renderUrl,
+} from '@behalf/settings';
 import {
   type CertificateAuthorities,
   type Configuration,
@@ -58,9 +64,6 @@ export interface ReloadableNetwork {
   update(settings: Settings): void;
   close(): Promise<void>;
 }
-
-/** The entry of `identityProviders` with settings of the login provider. */
-const LOGIN_PROVIDER = 'login';
 
 /**
  * URLs that the operator did not configure are checked like URLs of user-defined servers: addresses that are open to the

@@ -13,6 +13,7 @@ import type { DraftStore, OverrideStore, ServerStore } from './servers.ts';
 
 /** State that all replicas share: Redis, or the primary store itself. */
 export interface CoordinationStore {
+  /** `/ready` returns it: `ReadyView` in `contracts` lists the same names. */
   readonly kind: 'memory' | 'sqlite' | 'mongo' | 'redis';
   readonly leases: Leases;
   readonly changes: ChangeFeed;

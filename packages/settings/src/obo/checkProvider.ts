@@ -23,7 +23,10 @@ const unsupportedByEntra = [
   'dpop',
 ] as const;
 const tokenExchangeFields = ['subjectTokenType', 'requestedTokenType', 'actorTokenFile'] as const;
-/** Parameters that the exchange sets. A second value would change the exchange. */
+/**
+ * Form fields of the exchanges. `parameters` may not set them: a value would be sent whenever the exchange omits the
+ * field, and ignored otherwise.
+ */
 const RESERVED =
   /^(grant_type|assertion|subject_token.*|actor_token.*|requested_token_type|client_.*|scope|audience|resource|claims)$/i;
 
@@ -103,6 +106,7 @@ function checkEntra(provider: ProviderSettings, path: Path, { login }: ProviderC
   return findings;
 }
 
+/** Rules of every type except `entra`. */
 function checkOtherTypes(
   provider: ProviderSettings,
   path: Path,

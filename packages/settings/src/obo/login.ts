@@ -19,7 +19,7 @@ interface LoginVariables {
   readonly OPENID_SCOPE?: string | undefined;
 }
 
-/** The entry of `identityProviders` for the login provider. */
+/** The entry of `identityProviders` for the login provider. Servers that name no provider use it. */
 export const LOGIN_PROVIDER = 'login';
 
 /** Reads the variables, before or after `env.ts`: an empty value counts as absent. Null without OpenID sign-in. */

@@ -36,6 +36,7 @@ export interface ExchangedToken {
 /** Everything about a provider that determines which tokens it issues. All fields are part of the cache key. */
 export interface ProviderIdentity {
   readonly provider: string;
+  /** The protocol of the exchange: the provider's `type`, or the `obo.grant` that replaces it. */
   readonly grant: 'entra' | 'jwt-bearer' | 'token-exchange' | 'id-jag';
   /** The token endpoint, or the issuer whose metadata names it. */
   readonly endpoint: string;

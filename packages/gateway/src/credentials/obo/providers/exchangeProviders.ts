@@ -1,5 +1,5 @@
 import type { Clock, Fetch, Random } from '@behalf/kernel';
-import type { ProviderSettings } from '@behalf/settings';
+import { LOGIN_PROVIDER, type ProviderSettings } from '@behalf/settings';
 import type { Log } from '../../../upstream/upstream.ts';
 import type { ExchangeProvider } from '../exchangeProvider.ts';
 import { createEntraProvider } from './entra.ts';
@@ -7,7 +7,6 @@ import { createIdJagProvider } from './idJag.ts';
 import { type ReadTextFile, createActorToken, createProviderClient } from './providerClient.ts';
 import {
   type EffectiveSettings,
-  LOGIN_PROVIDER,
   type LoginClient,
   resolveProviderSettings,
   resolveResourceServers,
@@ -90,7 +89,8 @@ export function createExchangeProviders(parts: ExchangeProvidersParts): Exchange
       if (!entry) return undefined;
       const { providersByKey, settings } = entry;
       const { type } = settings;
-      // The exchange of Entra is a jwt-bearer grant already.
+      // `obo.grant` replaces the type, except for `id-jag`, which always has two steps, and for `entra` with
+      // `jwt-bearer`, which its exchange already is.
       const usesDeclaredType =
         grant === undefined || type === 'id-jag' || (type === 'entra' && grant === 'jwt-bearer');
       const kind = usesDeclaredType ? type : grant;

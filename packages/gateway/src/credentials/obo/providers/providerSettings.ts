@@ -1,5 +1,5 @@
 import { type ResourceAuthorizationServer, parseUrl } from '@behalf/contracts';
-import { type ProviderSettings, findMicrosoftCloud, isLoginProvider } from '@behalf/settings';
+import { LOGIN_PROVIDER, type ProviderSettings, findMicrosoftCloud, isLoginProvider } from '@behalf/settings';
 
 /** The client that users sign in with (`OPENID_*`). */
 export interface LoginClient {
@@ -7,9 +7,6 @@ export interface LoginClient {
   readonly clientId: string;
   readonly clientSecret: string | null;
 }
-
-/** Servers that name no provider use the entry of `identityProviders` with this name. */
-export const LOGIN_PROVIDER = 'login';
 
 /** The settings of a provider with all defaults filled in. */
 export interface EffectiveSettings extends ProviderSettings {
