@@ -1,5 +1,6 @@
 import {
   describeWith,
+  eventually,
   guardedMcpServer,
   scriptedHttpServer,
   type GuardedMcpServer,
@@ -8,6 +9,7 @@ import {
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { decideConsent, openPopup, startConnectRig, type ConnectRig } from './webConnectRig.ts';
+import { isFocused } from './webKeys.ts';
 import { sendRest, createServerOverRest, readUserId } from './webRest.ts';
 
 const text = { type: 'string', title: 'Text' };
@@ -197,6 +199,26 @@ describeWith('chromium', 'blocks in the interface', () => {
     await run(page);
     const needs = page.getByRole('region', { name: 'Before you can run it' });
     await needs.getByText('You are not signed in to this server.').waitFor();
+    expect(notes()).toHaveLength(before);
+    await page.context().close();
+  }, 120_000);
+
+  test('without a default credential nothing is preselected, and Run moves the focus to the choice', async () => {
+    const page = await rig.openPage('eva');
+    await connectAs(page, 'notes', 'home');
+    await connectAs(page, 'notes', 'attic');
+    await connectAs(page, 'notes', 'work');
+    await sendRest(page, 'DELETE', '/api/mcp/notes/credentials/home');
+    const id = await save(page, { server: 'notes', tool: 'note' });
+    await open(page, id);
+    await radios(page).nth(1).waitFor();
+    expect(await chosen(page)).toEqual([]);
+    await field(page).fill('nobody');
+    const before = notes().length;
+    await run(page);
+    const choice = page.getByRole('group').filter({ has: page.getByRole('radio', { name: 'work' }) });
+    await eventually('the choice has the focus', () => isFocused(choice));
+    await choice.getByText('Choose a sign-in.').waitFor();
     expect(notes()).toHaveLength(before);
     await page.context().close();
   }, 120_000);
