@@ -27,7 +27,7 @@ const oboErrorKinds = {
   },
   OBO_TEMPORARY: {
     status: 503,
-    title: 'The identity provider is temporarily unavailable',
+    title: 'The identity provider is currently unavailable',
     action: 'Try again.',
   },
   OBO_REJECTED: {
