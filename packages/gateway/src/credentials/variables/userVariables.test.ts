@@ -18,7 +18,7 @@ function rig() {
   const parts = { store: store.variables, keyring, changes: store.changes, clock };
   const received: string[] = [];
   store.changes.subscribe(({ topic, id }) => received.push(`${topic} ${id}`));
-  return { store, received, variables: createUserVariables(parts), cache: createVariableCache(parts) };
+  return { clock, store, received, variables: createUserVariables(parts), cache: createVariableCache(parts) };
 }
 
 describe('user variables', () => {
@@ -77,5 +77,16 @@ describe('user variables', () => {
       await expect(cache.read({ tenant, userId, serverId })).rejects.toBeInstanceOf(SealError);
       await store.raw.remove('variables', [variableId(record)]);
     }
+  });
+
+  test('a cached value does not replace a value that fails to decrypt', async () => {
+    const { variables, cache, store, clock } = rig();
+    await variables.set(server, alice, { A: 'value' });
+    const owner = { tenant: alice.tenant, userId: alice.userId, serverId: server.id };
+    expect((await cache.read(owner)).values).toEqual({ A: 'value' });
+    const [row] = await store.raw.page('variables', null, 10);
+    await store.raw.put('variables', [{ ...row!, valueSealed: 'pl4in' }]);
+    await clock.advance(60_000);
+    await expect(cache.read(owner)).rejects.toBeInstanceOf(SealError);
   });
 });

@@ -1,4 +1,4 @@
-import type { Clock, Keyring } from '@behalf/kernel';
+import { type Clock, type Keyring, SealError } from '@behalf/kernel';
 import {
   type ChangeFeed,
   type UserVariableRecord,
@@ -41,6 +41,7 @@ export type VariableCache = ReturnType<typeof createVariableCache>;
 export function createVariableCache({ store, keyring, changes, clock }: VariableParts) {
   const cache = createReplicatedCache<CachedValues>({
     ...{ changes, clock, maxEntries: MAX_ENTRIES, maxStaleMs: MAX_STALE_MS, keepInvalidated: true },
+    readsStale: false,
     affectedBy: ({ topic, id }) => (topic !== 'variables' ? undefined : id === '*' ? 'all' : { key: id }),
   });
 
@@ -57,8 +58,17 @@ export function createVariableCache({ store, keyring, changes, clock }: Variable
 
   return {
     /** Synchronous and without I/O while the values are current. */
-    read: (owner: VariableOwner): VariableValues | Promise<VariableValues> =>
-      cache.read(variablesKey(owner), (previous) => load(owner, previous)),
+    read(owner: VariableOwner): VariableValues | Promise<VariableValues> {
+      const key = variablesKey(owner);
+      const values = cache.read(key, (previous) => load(owner, previous));
+      if (!(values instanceof Promise)) return values;
+      return values.catch((error: unknown) => {
+        // A value that fails to decrypt is reported. Cached values only replace an unreachable store.
+        const stale = error instanceof SealError ? undefined : cache.getStale(key);
+        if (stale === undefined) throw error;
+        return stale;
+      });
+    },
     close: () => cache.close(),
   };
 }
