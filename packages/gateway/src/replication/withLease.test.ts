@@ -125,6 +125,25 @@ describe('acquireLease', () => {
     expect(await leases.acquire('k', 'maintenance', 1_000)).not.toBeNull();
   });
 
+  test('an extension that hangs does not stop the heartbeat', async () => {
+    const { clock, leases } = createRig();
+    let extensions = 0;
+    const hanging = {
+      ...leases,
+      async acquire(...args: Parameters<typeof leases.acquire>) {
+        const lease = (await leases.acquire(...args)) as HeldLease;
+        const extend = (ttlMs: number) => {
+          extensions += 1;
+          return extensions === 1 ? new Promise<boolean>(() => undefined) : lease.extend(ttlMs);
+        };
+        return { ...lease, extend };
+      },
+    };
+    await acquireLease({ leases: hanging, clock }, { ...request, heartbeat: { intervalMs: 300 } });
+    await clock.advance(3_000);
+    expect(await leases.acquire('k', 'maintenance', 1_000)).toBeNull();
+  });
+
   test('a lost lease is reported once, and the heartbeat ends', async () => {
     const { clock, leases } = createRig();
     let lost = 0;

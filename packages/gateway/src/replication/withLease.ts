@@ -94,7 +94,11 @@ function startHeartbeat(
     if (isStopped || clock.now() >= holdUntil) return;
     try {
       const extendedAt = clock.now();
-      expiresAt = (await lease.extend(ttlMs)) ? extendedAt + ttlMs : -Infinity;
+      // Limited in time, so that a request that hangs does not stop the heartbeat.
+      const isExtended = await withTimeout(clock, intervalMs, lease.extend(ttlMs), () => {
+        throw new Error('the request timed out');
+      });
+      expiresAt = isExtended ? extendedAt + ttlMs : -Infinity;
       await onBeat?.();
     } catch {
       // The store did not answer. The lease holds until it expires; the next heartbeat tries again.
