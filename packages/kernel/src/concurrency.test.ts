@@ -134,6 +134,22 @@ describe('coalesce', () => {
     expect([await first, await second, await third]).toEqual([0, 1, 1]);
   });
 
+  test('a call between the end of a run and the start of the waiting run joins the waiting run', async () => {
+    let running = 0;
+    let maxRunning = 0;
+    const run = coalesce(async () => {
+      running += 1;
+      maxRunning = Math.max(maxRunning, running);
+      await settle();
+      running -= 1;
+    });
+    const first = run();
+    const second = run();
+    const third = first.then(() => run());
+    await Promise.all([first, second, third]);
+    expect(maxRunning).toBe(1);
+  });
+
   test('runs again after a failed run', async () => {
     let runs = 0;
     const run = coalesce(async () => {

@@ -98,15 +98,18 @@ export function coalesce<T>(work: () => Promise<T>): () => Promise<T> {
   let next: Promise<T> | null = null;
 
   function start(): Promise<T> {
-    current = work().finally(() => {
-      current = null;
+    const run = work().finally(() => {
+      if (current === run) current = null;
     });
-    return current;
+    current = run;
+    return run;
   }
 
   return () => {
+    // A waiting run comes first: the current one may have settled while the waiting one has not started yet.
+    if (next) return next;
     if (!current) return start();
-    next ??= current
+    next = current
       .catch(() => undefined)
       .then(() => {
         next = null;
