@@ -72,6 +72,19 @@ describe('the cache of callers', () => {
     expect(reads()).toBe(2);
   });
 
+  test('a request does not join a verification that started before the keys changed', async () => {
+    const { cache, secret, turn, meanwhile, reads } = await createRig();
+    let finish: () => void = () => undefined;
+    meanwhile(() => (reads() === 1 ? new Promise<void>((resolve) => (finish = resolve)) : Promise.resolve()));
+    const first = cache.resolve(secret);
+    turn();
+    const second = cache.resolve(secret);
+    await new Promise((resolve) => setImmediate(resolve));
+    finish();
+    await Promise.all([first, second]);
+    expect(reads()).toBe(2);
+  });
+
   test('a sign-out counts at once', async () => {
     const { cache, secret, sessions } = await createRig();
     await cache.resolve(secret);

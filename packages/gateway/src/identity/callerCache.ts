@@ -69,12 +69,18 @@ export function createCallerCache(parts: CallerCacheParts): CallerCache {
   }
 
   async function load(secret: string, hash: string): Promise<Principal | null> {
-    const found = await cache.read(hash, async () => {
+    const ownLoad = { hasStarted: false };
+    const loadCaller = async () => {
+      ownLoad.hasStarted = true;
       // Taken before the read: keys that change during it invalidate the result.
       const startGeneration = generation();
       const resolved = await read(secret);
       return resolved && { ...resolved, generation: startGeneration };
-    });
+    };
+    let found = await cache.read(hash, loadCaller);
+    // A verification that this call joined may have started before the keys changed.
+    if (!ownLoad.hasStarted && found && found.generation !== generation())
+      found = await cache.reload(hash, loadCaller);
     return found && clock.now() < found.until ? found.caller : null;
   }
 
