@@ -74,11 +74,15 @@ async function runSteps(
   checklist: Checklist,
   context: DiagnosisContext,
 ): Promise<void> {
+  const resolved: { target: Awaited<ReturnType<typeof resolveUnauthenticatedTarget>> } = {
+    target: 'not_known',
+  };
   const variables = await checklist.runStep('variables', async () => {
-    const target = await resolveUnauthenticatedTarget(parts, context);
-    return { finding: await checkVariables(parts, context), value: target };
+    // Kept even if the check of the variables fails: the network steps need only the target.
+    resolved.target = await resolveUnauthenticatedTarget(parts, context);
+    return checkVariables(parts, context);
   });
-  const target = variables.value ?? 'not_known';
+  const { target } = resolved;
   let networkFailure: string | undefined;
   let discovered: Awaited<ReturnType<typeof checkSignIn>>;
   if (target === 'process' || target === 'not_known') {
