@@ -34,6 +34,13 @@ describe('what only we may say', () => {
       });
     }
     for (const json of [
+      '{"_meta":{"behalf/auth":{}},"content":[],"_meta":{}}',
+      '{"_meta":{"behalf\\/auth" : {}},"content":[],"_meta":{}}',
+      '{"_meta":{"b\\u0065half/auth":{}},"content":[],"_meta":{}}',
+    ]) {
+      expect(stripResponseMeta(answer(json))).toMatchObject({ result: { _meta: {} }, json: undefined });
+    }
+    for (const json of [
       '{"content":[]}',
       '{"content":[],"_meta":{"x/behalf/":1}}',
       '{"_meta":null}',

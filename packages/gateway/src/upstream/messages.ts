@@ -115,14 +115,18 @@ export function stripGatewayKeys(members: JsonObject): JsonObject {
   return serverEntries.length === entries.length ? members : Object.fromEntries(serverEntries);
 }
 
+/** Matches a reserved key in JSON text, also if some of its characters are escaped. */
+const RESERVED_KEY_TEXT = /"behalf\\?\/[^"]*"\s*:|\\u00(?:2f|6[0-9a-f])/i;
+
 /**
- * Removes reserved keys from a response and keeps its text if nothing was removed. The text can contain duplicate
- * members, of which `JSON.parse` sees only the last. Decisions therefore must not depend on the content of a result,
- * which another JSON parser could read differently.
+ * Removes reserved keys from a response and keeps its text if the text cannot contain one. A text can contain duplicate
+ * members, of which `JSON.parse` sees only the last and another parser only the first. A text in which a reserved key may
+ * be hidden is therefore dropped, and the adapter serializes the parsed result.
  */
 export function stripResponseMeta(response: UpstreamResponse): UpstreamResponse {
   const result = stripGatewayMeta(response.result);
-  return result === response.result ? response : { kind: 'result', result, json: undefined };
+  if (result === response.result && !RESERVED_KEY_TEXT.test(response.json ?? '')) return response;
+  return { kind: 'result', result, json: undefined };
 }
 
 export function objectOrEmpty(value: unknown): JsonObject {
