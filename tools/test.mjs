@@ -60,7 +60,7 @@ function runJest(args) {
 
 /**
  * With a browser and a dozen processes on two busy cores, a test may miss a deadline. A few failed scenario files
- * therefore run once more alone, and the summary names them. Other tests are not repeated.
+ * therefore run again without other tests, and the summary names them. Other tests are not repeated.
  */
 async function tryAgain() {
   const failed = outcome?.failedFiles ?? [];

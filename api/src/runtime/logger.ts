@@ -18,7 +18,7 @@ const COLORS: Record<string, string> = {
 };
 const RESET = '\u001b[0m';
 
-/** Colored text on a terminal, JSON elsewhere. Every line passes the redactor. */
+/** Colored text on a terminal, otherwise JSON. Every line passes the redactor. */
 export function createLogger(parts: { level: string; pretty: boolean; redactor: () => Redactor }): Logger {
   const { level, pretty, redactor } = parts;
   const line = format.printf(({ level: name, message, timestamp, ...fields }) => {

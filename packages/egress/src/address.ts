@@ -42,7 +42,7 @@ function parseV6(text: string): Uint8Array | undefined {
   const tail = halves.length === 2 ? parseGroups(halves[1] ?? '', true) : [];
   if (!head || !tail) return undefined;
   const missing = 16 - head.length - tail.length;
-  // `::` stands for at least one group of zeros. RFC 5952 section 4.2.2 recommends it for two or more; parsers
+  // `::` replaces at least one group of zeros. RFC 5952 section 4.2.2 recommends it for two or more; parsers
   // accept one.
   if (halves.length === 2 ? missing < 2 : missing !== 0) return undefined;
   return Uint8Array.from([...head, ...new Array<number>(missing).fill(0), ...tail]);

@@ -82,7 +82,7 @@ export class EgressPolicyError extends Error {
   override readonly name = 'EgressPolicyError';
   /** The setting as a path, such as `['allowedAddresses', 0]`, or the variable, such as `['PROXY']`. */
   readonly path: Path;
-  /** What is wrong, as the rest of a sentence that starts with the setting's name. */
+  /** The problem, as the rest of a sentence that starts with the setting's name. */
   readonly reason: string;
   constructor(path: Path, reason: string) {
     super(`${formatPath(path)} ${reason}`);

@@ -48,7 +48,7 @@ export function compileProxySelector(env: ProxyEnvironment): (preference: ProxyP
   };
 }
 
-/** Decided by the text of the host alone, without DNS. */
+/** Decided by the text of the host only, without DNS. */
 function isLoopback({ host, ipAddress }: NetworkTarget): boolean {
   if (ipAddress) return findRange(ipAddress)?.name.startsWith('loopback') === true;
   // RFC 6761 section 6.3.

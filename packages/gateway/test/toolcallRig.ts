@@ -215,7 +215,7 @@ export function rejectSignIn(): never {
   throw new SignInRequired('absent');
 }
 
-/** What the server answered; fails if the call needs a sign-in. */
+/** The response of the server; fails if the call needs a sign-in. */
 export function requireServerOutcome(outcome: CallOutcome): ServerOutcome {
   if (outcome.kind === 'auth_required') throw new Error(`A sign-in is required: ${outcome.signIn.reason}`);
   return outcome;

@@ -135,7 +135,7 @@ const REQUEST_MARGIN_MS = 1_000;
 
 /**
  * If a refresh token is used twice within the replay window, both responses contain the same successor. With two valid
- * successors, the theft of a refresh token could not be told from concurrent clients; with one successor, its second use is
+ * successors, the theft of a refresh token would look like concurrent clients; with one successor, its second use is
  * detected (RFC 9700 section 4.14).
  */
 function returnSameSuccessor(

@@ -78,7 +78,7 @@ export function createCompletionClient(fetch: Fetch): RequestCompletion {
     } catch (error) {
       if (!signal.aborted) throw toModelError(error);
     }
-    // The OpenAI library ends an aborted stream without an error, or with one of its own.
+    // The OpenAI library ends an aborted stream without an error, or with an error class of the library.
     throw abortReason(signal);
   };
 }

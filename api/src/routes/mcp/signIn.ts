@@ -23,7 +23,7 @@ import type { McpSession } from './session/sessions.ts';
 
 /** After this many sign-in prompts, a call fails. */
 const MAX_SIGN_IN_PROMPTS = 3;
-/** Longer responses are not carried in the state: the client is asked for them again. */
+/** Longer responses are not carried in the state: the gateway requests them from the client again. */
 const MAX_INPUT_RESPONSES_LENGTH = 32 * 1024;
 
 export interface SignInRequiredInput {

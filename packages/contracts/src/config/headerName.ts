@@ -25,7 +25,7 @@ export const reservedHeaders: ReadonlySet<string> = new Set([
   hopHeader,
 ]);
 
-/** What is wrong with the name of a configured header; undefined if it is valid. */
+/** The problem with the name of a configured header; undefined if it is valid. */
 export function checkHeaderName(name: string): string | undefined {
   if (!TOKEN.test(name)) return 'is not a valid header name';
   const lower = name.toLowerCase();

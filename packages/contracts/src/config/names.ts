@@ -24,7 +24,7 @@ export function normalizeServerName(name: string): string {
 }
 
 /**
- * What is wrong with a server name; undefined if it is valid. LibreChat's front end inserts names into URLs without
+ * The problem with a server name; undefined if it is valid. LibreChat's front end inserts names into URLs without
  * encoding.
  */
 export function checkServerName(name: string): string | undefined {

@@ -5,7 +5,7 @@ import { section, unusedKey } from './section.ts';
 
 const names = z.array(z.string().min(1));
 
-/** Who may see a server of the file. By default: every user whose role has MCP_SERVERS.USE. */
+/** The users who may see a server of the file. By default: every user whose role has MCP_SERVERS.USE. */
 export const Access = section({
   users: names
     .optional()

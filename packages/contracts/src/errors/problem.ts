@@ -26,7 +26,7 @@ export const Problem = z.object({
   label: z.string().optional(),
   /** The changed fields that require a secret to be entered again. */
   changedFields: z.array(z.string()).optional(),
-  /** What is missing before a block can run. */
+  /** Requirements that are missing before a block can run. */
   missing: MissingParts.optional(),
 });
 export type Problem = z.infer<typeof Problem>;

@@ -80,7 +80,7 @@ export function findAclRole(bits: number): AclRole | undefined {
 }
 
 /**
- * What an API key allows: `mcp` to list and call tools, `servers` to create and share servers, `admin` to
+ * The scopes of an API key: `mcp` to list and call tools, `servers` to create and share servers, `admin` to
  * administer, and `obo` to exchange the owner's sign-in for tokens of servers. `obo` requires `mcp` in addition.
  */
 export const apiKeyScopes = ['mcp', 'servers', 'admin', 'obo'] as const;

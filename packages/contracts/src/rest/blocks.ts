@@ -8,7 +8,7 @@ const values = z.record(z.string().max(256), z.unknown());
 const value = z.unknown().refine((input) => input !== undefined, 'is required');
 
 /**
- * The source of an argument. `fixed`: always this value, whoever runs the block. `default`: this value, unless the
+ * The source of an argument. `fixed`: always this value, for every user. `default`: this value, unless the
  * run sets another. `ask`: the run must set it, which is also the default for arguments that are not listed.
  */
 export const BlockInput = z.discriminatedUnion('mode', [

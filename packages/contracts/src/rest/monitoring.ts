@@ -17,7 +17,7 @@ export const LiveConnectionsView = z.object({
       scope: z.enum(['app', 'user']),
       /** The state of a shared server's connection. */
       state: z.enum(['connected', 'connecting', 'disconnected', 'error']).optional(),
-      /** The number of users with a connection of their own. */
+      /** The number of users with a user-scoped connection. */
       users: z.number(),
       /** Requests in progress. Absent if the number would include other tenants and the caller is not an operator. */
       inFlight: z.number().optional(),

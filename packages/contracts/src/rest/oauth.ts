@@ -135,14 +135,14 @@ const token = z
 
 const TEN_YEARS_S = 10 * 365 * 24 * 60 * 60;
 
-/** `PUT /api/mcp/:serverName/credential`: stores a token that the caller obtained elsewhere. */
+/** `PUT /api/mcp/:serverName/credential`: stores a token that the caller obtained outside the gateway. */
 export const ImportCredentialRequest = z.strictObject({
   accessToken: token,
   refreshToken: token.optional(),
   /** Seconds from now. */
   expiresIn: z.number().int().min(1).max(TEN_YEARS_S).optional(),
   scope: z.string().max(4_096).optional(),
-  /** What the token was issued for. Must match the server. Required with a refresh token. */
+  /** The issuer and the client of the token. Both must match the server. Required with a refresh token. */
   issuer: z.string().max(2_048).optional(),
   clientId: z.string().max(2_048).optional(),
   label: label.optional(),

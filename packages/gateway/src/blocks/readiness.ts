@@ -20,7 +20,7 @@ import { OPENID_SIGN_IN_PATH, connectPagePath } from '../toolcall/outcome.ts';
 import type { BlockParts, CredentialReadinessParts } from './runBlock.ts';
 
 type WithoutBlocks<T> = T extends unknown ? Omit<T, 'blocks'> : never;
-/** What the caller must provide for one server, independent of the blocks that need it. */
+/** The requirements of one server that the caller must provide, independent of the blocks that need it. */
 export type Prerequisite = WithoutBlocks<CredentialNeed>;
 
 /** Whether the caller has the credentials that a server requires. */
@@ -228,7 +228,7 @@ export function groupPrerequisites(
   }));
 }
 
-/** The canonical URL. A stdio server, and a URL with placeholders, form a group alone. */
+/** The canonical URL. A stdio server, and a URL with placeholders, form a separate group. */
 function getAddressKey({ id, settings }: ServerSnapshot): string {
   const url = settings.type === 'stdio' ? undefined : readLiteralText(settings.url);
   return (url === undefined ? undefined : canonicalizeUrl(url)) ?? JSON.stringify([id]);

@@ -35,7 +35,7 @@ export interface SnapshotContext {
 
 type SnapshotResult = { readonly ok: true; readonly server: ServerSnapshot } | RenderFailure;
 
-/** Turns a compiled definition into the frozen snapshot that the rest of the gateway uses. */
+/** Converts a compiled definition to the frozen snapshot that the rest of the gateway uses. */
 export function createSnapshot(
   settings: ServerSettings,
   identity: ServerIdentity,

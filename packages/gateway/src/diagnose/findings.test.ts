@@ -71,6 +71,23 @@ describe('what a diagnosis finds', () => {
     expect([lacking.openedTargets.length, lacking.obtained]).toEqual([0, 0]);
   });
 
+  test('if the variables cannot be read, the network steps still run', async () => {
+    const rig = createDiagnoseRig({
+      url: 'https://mcp.example/mcp',
+      headers: { 'X-Place': '{{PLACE}}' },
+      customUserVars: { PLACE: { title: 'Place', description: '' } },
+    });
+    Object.defineProperty(rig, 'flags', {
+      get: () => {
+        throw new GatewayError('STORE_UNAVAILABLE');
+      },
+    });
+    const { steps } = await rig.run();
+    const outcomes = new Map(steps.map(({ step, outcome }) => [step, outcome]));
+    expect(outcomes.get('variables')).toBe('failed');
+    expect(outcomes.get('address')).toBe('ok');
+  });
+
   test('what the server answers to nobody in particular is judged', async () => {
     const bearer = {
       ...{ scheme: 'bearer', error: undefined, scope: undefined, claims: undefined },

@@ -46,7 +46,7 @@ export interface CredentialRecord {
   /** Used if the call names no label. One per (tenant, principal, server). */
   isDefault: boolean;
 
-  /** What the tokens were issued for. If the server's value changes, the credential becomes `unbound`. */
+  /** The URL, issuer and resource of the tokens. If the server's value changes, the credential becomes `unbound`. */
   canonicalUrl: string;
   issuer: string;
   clientId: string;

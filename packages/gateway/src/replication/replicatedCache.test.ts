@@ -113,7 +113,7 @@ describe('reads', () => {
 });
 
 describe('invalidation', () => {
-  test('a notice invalidates its key alone, `*` every key', async () => {
+  test('a notice invalidates only its key, `*` invalidates every key', async () => {
     const { cache, read, publish } = createRig();
     await read('a');
     await read('b');
@@ -213,7 +213,7 @@ describe('while the store is unreachable', () => {
     expect(cache.getStale('a')).toBe(row);
   });
 
-  test('a cache whose reads need the store returns the last value from getStale alone', async () => {
+  test('a cache whose reads need the store returns the last value only from getStale', async () => {
     const { cache, read, state, clock } = createRig({ maxStaleMs: 30_000, readsStale: false });
     const row = await read('a');
     Object.assign(state, { isDown: true, isSilent: true });

@@ -68,7 +68,7 @@ describe('withLease', () => {
     expect(await waiting).toBe('from the holder');
   });
 
-  test('the result is looked for once more after the lease is acquired', async () => {
+  test('the result is looked for again after the lease is acquired', async () => {
     const { run } = createRig();
     const found = await run(() => Promise.reject(new Error('must not run')), {
       findResult: async () => 'found',

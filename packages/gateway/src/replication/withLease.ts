@@ -123,7 +123,7 @@ export interface WithLeaseOptions<T> extends LeaseRequest {
   /** How long to wait for another holder before `onBusy` applies. */
   readonly waitMs: number;
   /**
-   * Looks for the result of another holder: after each wait, and once more after acquiring the lease. The work runs
+   * Looks for the result of another holder: after each wait, and again after acquiring the lease. The work runs
    * only if this finds nothing.
    */
   readonly findResult?: () => Promise<T | undefined>;

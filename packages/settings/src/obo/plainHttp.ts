@@ -13,8 +13,8 @@ export function isUnencryptedRemote(text: string): boolean {
 const ENTRY_PATTERN = /^(http|ws):\/\/(\*\.)?([^/:]+|\[[^\]]+\])(?::(\d+))?\/?$/i;
 
 /**
- * Whether `mcpSettings.allowedDomains` lists this address with the scheme `http://` or `ws://`. The operator
- * thereby declares the network as trusted. An entry without a scheme does not.
+ * Whether `mcpSettings.allowedDomains` lists this address with the scheme `http://` or `ws://`. With this
+ * entry the operator declares the network as trusted. An entry without a scheme does not.
  */
 export function allowsPlainHttp(allowedDomains: readonly string[], text: string): boolean {
   const url = parseUrl(text);

@@ -39,7 +39,7 @@ export type ScriptedReply =
     }
   | ((response: ServerResponse) => void);
 
-/** What a handler can do while its request is open. The first use turns the response into an event stream. */
+/** The operations of a handler while its request is open. The first use turns the response into an event stream. */
 export interface ScriptedCall {
   readonly request: ScriptedRequest;
   readonly params: Json;

@@ -133,7 +133,7 @@ export interface GrantedTokens {
   readonly familyId: string;
 }
 
-/** What the resource server learns about a valid access token. */
+/** Data of a valid access token for the resource server. */
 export interface AccessTokenInfo {
   readonly user: string;
   readonly clientId: string;
@@ -210,7 +210,7 @@ export interface AuthorizationCore {
   isCurrent(refreshToken: string): boolean;
   endAccessToken(accessToken: string): void;
   endFamily(familyId: string): void;
-  /** All issued tokens, codes and secrets. Tests assert that none appears elsewhere. */
+  /** All issued tokens, codes and secrets. Tests assert that none appears in any other place. */
   readonly secrets: readonly string[];
   /** Acts as the browser at the authorization endpoint and returns the redirect target. */
   approve(authorizeUrl: string): Promise<URL>;

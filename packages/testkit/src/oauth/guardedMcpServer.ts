@@ -39,7 +39,7 @@ export interface GuardedOptions extends ScriptedOptions {
   readonly guard?: Partial<GuardSwitches>;
   /** The issuer of the tokens. Absent: the server is its own authorization server, as in MCP 2025-03-26. */
   readonly authorizationServer?: AuthorizationCore;
-  /** Options of its own authorization server. */
+  /** Options of the built-in authorization server. */
   readonly ownServerOptions?: AuthorizationServerOptions;
 }
 

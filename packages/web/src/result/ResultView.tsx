@@ -19,7 +19,7 @@ export function ResultView({
   truncation = {},
 }: {
   readonly result: ToolResult;
-  /** What is missing from the result now or after a reload. */
+  /** The parts that are missing from the result now or after a reload. */
   readonly truncation?: Pick<ChatCall, 'isCut' | 'leftOut' | 'keepsLess'>;
 }) {
   const words = strings.tools.result;

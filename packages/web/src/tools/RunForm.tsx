@@ -37,7 +37,7 @@ export function RunForm({
 }: {
   readonly label: string;
   readonly runLabel: string;
-  /** True if a link provided the input. The user is told to check it. */
+  /** True if a link provided the input. The form asks the user to check it. */
   readonly isLinked: boolean;
   /** The last run of this tool or block. */
   readonly lastRun: Run | undefined;

@@ -46,7 +46,7 @@ export interface Run extends RunInput {
   readonly approval?: ApprovalNeeded;
   /** The sign-in that the run waits for. */
   readonly connect?: ConnectNeeded | undefined;
-  /** What is missing before the block can run. */
+  /** Requirements that are missing before the block can run. */
   readonly missing?: MissingParts | undefined;
   /** The error of the approval decision. */
   readonly decisionError?: unknown;

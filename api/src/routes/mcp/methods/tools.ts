@@ -62,7 +62,7 @@ export function toolMethods(parts: MethodParts): Readonly<Record<string, Method>
     });
   }
 
-  /** Turns some errors into failed tool results, so that the model reads them. */
+  /** Converts some errors to failed tool results, so that the model reads them. */
   async function withErrorResult(
     era: Era,
     isErrorResult: (error: GatewayError, era: Era) => boolean,

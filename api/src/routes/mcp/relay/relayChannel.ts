@@ -24,7 +24,7 @@ const MESSAGE_TTL_MS = 15_000;
 /** Message size, in characters. */
 export const MAX_RELAY_MESSAGE_LENGTH = 8 * 1024 * 1024;
 
-/** Supplies the messages of a channel. The holder buffers and combines what it wants to send. */
+/** Supplies the messages of a channel. The holder buffers and combines messages before sending. */
 interface RelaySource {
   /** Returns and removes the buffered content. Undefined if there is none. `isLast` closes the channel. */
   takeMessage(): { readonly text: string; readonly isLast: boolean } | undefined;

@@ -171,7 +171,7 @@ interface QueuedRequest {
   readonly request: InputRequest;
   readonly resolve: (response: JsonObject) => void;
   readonly reject: (reason: Error) => void;
-  /** What the request counts towards the memory limit until it is sent. */
+  /** The share of the memory limit that the request uses until it is sent. */
   readonly pendingLength: number;
   isSent: boolean;
 }

@@ -22,7 +22,7 @@ export interface ConsentView {
 }
 
 interface StoredConsent extends Omit<ConsentView, 'id'> {
-  /** The endpoints with the time of consent. Absent in records of earlier releases: the user is asked again. */
+  /** The endpoints with the time of consent. Absent in records of earlier releases: the user must consent again. */
   readonly agreed?: readonly (readonly [resource: string, at: number])[];
 }
 type ConsentUser = Pick<ConsentRequest, 'tenant' | 'userId'>;

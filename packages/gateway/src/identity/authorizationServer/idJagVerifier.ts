@@ -17,7 +17,7 @@ import {
 } from '../openid/verifyJwt.ts';
 import type { AuthorizationServerRecords } from './authorizationServerRecords.ts';
 
-/** Assertions are meant to live for minutes. The limit bounds how long the used `jti` is stored. */
+/** Assertions normally live for minutes. The limit bounds how long the used `jti` is stored. */
 const MAX_LIFETIME_MS = 60 * 60 * 1000;
 
 /** The client may act for the user at the endpoint. */

@@ -39,7 +39,7 @@ export function createOpenIdClient(
   return client;
 }
 
-/** Turns server errors into OPENID_UNAVAILABLE, so that they are not reported as a refused login. */
+/** Converts server errors to OPENID_UNAVAILABLE, so that they are not reported as a refused login. */
 async function rejectServerErrors(pending: Promise<Response>): Promise<Response> {
   const response = await pending.catch(() => null);
   if (response && response.status < 500) return response;

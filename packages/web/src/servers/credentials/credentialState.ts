@@ -61,7 +61,7 @@ export function credentialName(label: string): string {
   return label === DEFAULT_LABEL ? strings.credentials.defaultName : label;
 }
 
-/** The result of disconnecting. A token that may still be valid elsewhere is a warning. */
+/** The result of disconnecting. A token that may still be valid at the server is a warning. */
 export function describeDisconnect({ disconnected, revoked }: DisconnectView): {
   readonly tone: Tone;
   readonly title: string;
