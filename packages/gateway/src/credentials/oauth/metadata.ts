@@ -274,7 +274,8 @@ async function readDocument(parts: DocumentReaderParts, url: string): Promise<Me
   const deadline = clock.now() + timeoutMs;
   let currentUrl = url;
   for (let redirectsLeft = MAX_REDIRECTS; ; redirectsLeft -= 1) {
-    const request = { url: currentUrl, method: 'GET', headers: {}, fetch, clock } as const;
+    const needsBody = (code: number) => code === 200;
+    const request = { url: currentUrl, method: 'GET', headers: {}, fetch, clock, needsBody } as const;
     const response = await sendRequest({ ...request, timeoutMs: deadline - clock.now() }).catch(
       (error: unknown) => {
         throw toNetworkError(error, readError);

@@ -197,6 +197,7 @@ async function requestRegistration(
       body: JSON.stringify(clientMetadata),
       fetch: withoutRedirects(network.fetchFor(target, issuer)),
       ...{ clock, maxBytes: MAX_RESPONSE_BYTES },
+      needsBody: (code) => code === 200 || code === 201,
     });
   } catch (error) {
     throw toNetworkError(error, network.readError);

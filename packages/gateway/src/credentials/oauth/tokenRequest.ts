@@ -17,12 +17,14 @@ interface HttpRequest {
   readonly clock: Clock;
   readonly timeoutMs?: number;
   readonly maxBytes?: number | undefined;
+  /** Whether the caller needs the body of a response with this status. Other bodies are not read. Default: always. */
+  readonly needsBody?: (status: number) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface HttpResponse {
   readonly status: number;
-  /** Undefined if the body exceeds the size limit. */
+  /** Undefined if the body exceeds the size limit or is not needed. */
   readonly text: string | undefined;
   /** When the request was sent. Lifetimes are counted from here, because the server may have counted from here. */
   readonly sentAt: number;
@@ -39,6 +41,7 @@ export async function sendRequest({
   clock,
   timeoutMs = TIMEOUT_MS,
   maxBytes = MAX_RESPONSE_BYTES,
+  needsBody = () => true,
   signal,
 }: HttpRequest): Promise<HttpResponse> {
   const timeout = new AbortController();
@@ -65,13 +68,21 @@ export async function sendRequest({
     });
     return {
       status: response.status,
-      text: response.body ? await readBoundedText(response, maxBytes) : '',
+      text: await readBody(response, needsBody(response.status) ? maxBytes : 0),
       sentAt,
       header: (name) => response.headers.get(name) ?? undefined,
     };
   } finally {
     cancelTimer();
   }
+}
+
+/** With a limit of zero, the body is cancelled: a server that never ends it cannot delay the caller. */
+async function readBody(response: Response, maxBytes: number): Promise<string | undefined> {
+  if (!response.body) return '';
+  if (maxBytes > 0) return readBoundedText(response, maxBytes);
+  await response.body.cancel();
+  return undefined;
 }
 
 /** Sends form fields and authenticates the client. */
